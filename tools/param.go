@@ -131,8 +131,8 @@ func paramOf(f reflect.StructField) Param {
 		wrongTag(f, "list")
 	}
 	if s, given := f.Tag.Lookup("default"); given {
-		v, given, _, fault := p.repair(s)
-		if fault != "" || !given {
+		v, given, warning, fault := p.repair(s)
+		if fault != "" || warning != "" || !given {
 			wrongTag(f, "default")
 		}
 		p.Default = v
