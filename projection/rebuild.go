@@ -51,7 +51,7 @@ func Verify(events iter.Seq2[event.Event, error], stored func(name string) Table
 type State struct {
 	names  []string
 	tables map[string]*Memory
-	last   map[string]map[string]ulid.ULID // table, key → last event that touched the row
+	last   map[string]func(key string) ulid.ULID // by table; last event that touched a row
 }
 
 // Fold folds events, from the first one on, into all tables of the set. The
@@ -71,7 +71,7 @@ func (s Set) Fold(events iter.Seq2[event.Event, error]) (*State, error) {
 			}
 		}
 	}
-	state := &State{tables: map[string]*Memory{}, last: map[string]map[string]ulid.ULID{}}
+	state := &State{tables: map[string]*Memory{}, last: map[string]func(string) ulid.ULID{}}
 	for i, p := range s {
 		name, _ := p.Ident()
 		state.names = append(state.names, name)
@@ -147,15 +147,17 @@ func (s *State) Compare(stored func(name string) Table) *Drift {
 
 // Compare compares the rows of two tables byte for byte, both ways. Nil if they
 // agree. The Event of the Drift is zero: tables do not know it, a State does.
-func Compare(name string, want, got Table) *Drift { return compare(name, want, got, nil) }
+func Compare(name string, want, got Table) *Drift { return compare(name, want, got, unknown) }
 
-func compare(name string, want, got Table, last map[string]ulid.ULID) *Drift {
+func unknown(string) ulid.ULID { return ulid.ULID{} }
+
+func compare(name string, want, got Table, last func(string) ulid.ULID) *Drift {
 	var first *Drift
 	rows := 0
 	for key := range differences(want, got) {
 		rows++
-		if first == nil || before(last[key], first.Event) {
-			first = &Drift{Table: name, Key: key, Event: last[key]}
+		if e := last(key); first == nil || before(e, first.Event) {
+			first = &Drift{Table: name, Key: key, Event: e}
 		}
 	}
 	if first != nil {

@@ -91,9 +91,9 @@ func (v View[R]) Scan(t Table, prefix string) iter.Seq2[R, error] {
 // folding is a run of one projector over events from the first one on.
 type folding interface {
 	apply(event.Event) error
-	// done is what it comes to: the rows, and the last event that touched each
-	// row, deleted ones included.
-	done() (rows *Memory, last map[string]ulid.ULID)
+	// done is what it comes to: the rows, and the last event that touched a
+	// row, a deleted one too; zero for a row that no event touched.
+	done() (rows *Memory, last func(key string) ulid.ULID)
 }
 
 // start begins a fold of p from nothing.
@@ -134,15 +134,20 @@ func (f *viewFolding[R]) apply(e event.Event) error {
 	return nil
 }
 
-func (f *viewFolding[R]) done() (*Memory, map[string]ulid.ULID) {
-	rows, last := NewMemory(), make(map[string]ulid.ULID, len(f.cells))
+func (f *viewFolding[R]) done() (*Memory, func(string) ulid.ULID) {
+	rows := &Memory{rows: make(map[string][]byte, len(f.cells))}
 	for key, c := range f.cells {
-		last[key] = c.last
 		if c.live {
 			rows.Put(key, f.view.Encode(c.row))
 		}
+		c.row = *new(R) // from here on only last is asked for
 	}
-	return rows, last
+	return rows, func(key string) (last ulid.ULID) {
+		if c := f.cells[key]; c != nil {
+			last = c.last
+		}
+		return last
+	}
 }
 
 // plainFolding runs any projector over a Memory. It is itself the Table that
@@ -171,4 +176,6 @@ func (f *plainFolding) Delete(key string) error {
 	return f.Memory.Delete(key)
 }
 
-func (f *plainFolding) done() (*Memory, map[string]ulid.ULID) { return &f.Memory, f.last }
+func (f *plainFolding) done() (*Memory, func(string) ulid.ULID) {
+	return &f.Memory, func(key string) ulid.ULID { return f.last[key] }
+}
