@@ -132,7 +132,7 @@ func TestDamage(t *testing.T) {
 					t.Errorf("got %v", err)
 				case err != nil && !strings.Contains(err.Error(), path):
 					t.Errorf("the file is not named: %v", err)
-				case errors.Is(err, ErrLost) != (name == "empty"):
+				case errors.Is(err, ErrLost) != (name == "empty") && !strings.Contains(name, "count too high"): // in the root it hides the buckets
 					t.Errorf("lost or not: %v", err)
 				case err != nil && strings.Contains(err.Error(), "\n"):
 					t.Errorf("more than a line: %v", err)
@@ -262,6 +262,7 @@ func TestTruncatedWhileOpen(t *testing.T) {
 func TestDamageIsRemembered(t *testing.T) {
 	good := newFile(t)
 	ids := fill(t, good, 300)
+	refused := 0
 	for id, kind := range pages(t, good) {
 		if kind != "leaf" {
 			continue
@@ -281,5 +282,11 @@ func TestDamageIsRemembered(t *testing.T) {
 		if missed && !errors.Is(err, ErrCorrupt) {
 			t.Errorf("page %d: rows are missing and the commit went through: %v", id, err)
 		}
+		if missed {
+			refused++
+		}
+	}
+	if refused == 0 {
+		t.Error("no row was ever missing")
 	}
 }
