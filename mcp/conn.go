@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
 
@@ -42,14 +41,14 @@ type conn struct {
 	over   chan struct{} // closed when In ended or Out broke
 	closed chan struct{} // closed by Close: Read ends
 
-	client string // from initialize; touched by Read only
+	client client // from initialize; touched by Read only
 
-	mu       sync.Mutex // guards what follows
-	requests map[jsonrpc.ID]*request
-	running  int           // requests without an answer that the end waits for
-	stopping bool          // no more requests are taken
-	idle     chan struct{} // closed when stopping and nothing runs
-	ended    error         // why over was closed
+	mu       sync.Mutex          // guards what follows
+	requests map[string]*request // by index
+	running  int                 // requests without an answer that the end waits for
+	stopping bool                // no more requests are taken
+	idle     chan struct{}       // closed when stopping and nothing runs
+	ended    error               // why over was closed
 
 	writing sync.Mutex // one frame at a time
 	out     io.Writer
@@ -64,7 +63,7 @@ func newConn(ctx context.Context, reg Registry, list []*tools.Tool, opt Options)
 		over:     make(chan struct{}),
 		closed:   make(chan struct{}),
 		idle:     make(chan struct{}),
-		requests: make(map[jsonrpc.ID]*request),
+		requests: make(map[string]*request),
 	}
 	for _, t := range list {
 		c.tools[t.Name] = t.Mutates()
@@ -222,9 +221,9 @@ func (c *conn) accept(ln line) jsonrpc.Message {
 func (c *conn) acceptRequest(r *request) jsonrpc.Message {
 	c.know(r)
 	c.mu.Lock()
-	_, taken := c.requests[r.key]
+	_, taken := c.requests[index(r.key)]
 	if !taken && !c.stopping {
-		c.requests[r.key] = r
+		c.requests[index(r.key)] = r
 		if r.method == methodCall {
 			r.ctx, r.cancel = context.WithCancelCause(c.base)
 			r.ticket = c.order.take(c.tools[r.tool])
@@ -243,22 +242,22 @@ func (c *conn) acceptRequest(r *request) jsonrpc.Message {
 	}
 	return &jsonrpc.Request{
 		ID: r.key, Method: r.method, Params: r.params,
-		Extra: &sdk.RequestExtra{Header: http.Header{callHeader: {keyText(r.key)}}},
+		Extra: &sdk.RequestExtra{Header: http.Header{callHeader: {index(r.key)}}},
 	}
 }
 
 // know reads the params of r and fills its caller.
 func (c *conn) know(r *request) {
-	client := r.read(func(name string) bool { _, ok := c.tools[name]; return ok })
-	if r.method == methodInit && c.client == "" {
-		c.client = client
+	from := r.read(func(name string) bool { _, ok := c.tools[name]; return ok })
+	if r.method == methodInit && c.client.name == "" {
+		c.client = from
 	}
-	if client == "" {
-		client = c.client
+	if from.name == "" {
+		from = c.client
 	}
-	r.caller = tools.Caller{Face: "mcp", Actor: c.opt.Actor, ActorKind: "agent", Session: c.opt.Session, Client: client}
+	r.caller = tools.Caller{Face: "mcp", Actor: c.opt.Actor, ActorKind: "agent", Session: c.opt.Session, Client: from.String()}
 	if r.caller.Actor == "" {
-		r.caller.Actor, _, _ = strings.Cut(client, "/")
+		r.caller.Actor = from.name
 	}
 }
 
@@ -271,7 +270,7 @@ func (c *conn) acceptCancel(n *request) jsonrpc.Message {
 		return nil
 	}
 	c.mu.Lock()
-	r := c.requests[key]
+	r := c.requests[index(key)]
 	if r != nil {
 		r.canceled = true
 	}
@@ -339,8 +338,8 @@ func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
 		return nil
 	}
 	c.mu.Lock()
-	r := c.requests[resp.ID]
-	delete(c.requests, resp.ID) // the client may use the id again once it has the answer
+	r := c.requests[index(resp.ID)]
+	delete(c.requests, index(resp.ID)) // the client may use the id again once it has the answer
 	c.mu.Unlock()
 	if r == nil {
 		c.log.Error("an answer to no request")
@@ -365,17 +364,18 @@ func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
 
 // record notes a tools/call that reached no tool and adds what the registry
 // says about it to the error.
-func (c *conn) record(r *request, err *jsonrpc.Error) *jsonrpc.Error {
+func (c *conn) record(r *request, err *jsonrpc.Error) (same *jsonrpc.Error) {
+	same = err // also after a panic
 	defer func() {
 		if p := recover(); p != nil {
 			c.log.Error("panic in the record of a call", "panic", p, "stack", string(debug.Stack()))
 		}
 	}()
 	reply := c.reg.Protocol(c.base, r.caller, r.tool, r.args, err.Message)
-	if json.Valid(reply.Body) {
+	if err.Data == nil && json.Valid(reply.Body) {
 		err.Data = reply.Body
 	}
-	return err
+	return same
 }
 
 // begin counts r as running. The caller holds mu. A listening client is not
@@ -409,15 +409,11 @@ func (c *conn) finish(r *request) {
 func (c *conn) lookup(header string) *request {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for key, r := range c.requests {
-		if keyText(key) == header {
-			return r
-		}
-	}
-	return nil
+	return c.requests[header]
 }
 
-func keyText(id jsonrpc.ID) string { return fmt.Sprintf("%T %v", id.Raw(), id.Raw()) }
+// index tells the number 1 from the string "1".
+func index(id jsonrpc.ID) string { return fmt.Sprintf("%T %v", id.Raw(), id.Raw()) }
 
 // send writes one frame, which ends in a newline, whole.
 func (c *conn) send(frame []byte) {

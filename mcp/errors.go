@@ -40,12 +40,12 @@ func (r *request) explain(err error) *jsonrpc.Error {
 		return refusal(jsonrpc.CodeInvalidParams, "%s", r.mistake)
 	case plain && coded && strings.Contains(wire.Message, "_meta"):
 		return wire // names the field that is missing or wrong
+	case strings.HasPrefix(r.method, "notifications/"):
+		return refusal(jsonrpc.CodeInvalidRequest, "%s is a notification: send it without an id", method)
 	case coded && absent(r.params):
 		return refusal(jsonrpc.CodeInvalidParams, "%s needs `params`", method)
 	case coded && wire.Code == jsonrpc.CodeInvalidParams:
 		return refusal(wire.Code, "the params do not fit %s", method)
-	case coded && wire.Code == jsonrpc.CodeInvalidRequest:
-		return refusal(wire.Code, "%s is no request: send it without an id", method)
 	}
 	return refusal(jsonrpc.CodeInternalError, "internal error in %s", method)
 }

@@ -1,6 +1,9 @@
 package mcp
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // peek watches a frame go by that is too long to keep and remembers what an
 // answer to it needs: its id and method, and the name inside its params. Client
@@ -21,7 +24,15 @@ type peek struct {
 const maxToken = 256
 
 func (p *peek) feed(data []byte) {
-	for _, b := range data {
+	for i := 0; i < len(data); i++ {
+		if p.inString && !p.escaped && (p.cut || !p.shallow()) { // long texts go by fast
+			n := bytes.IndexAny(data[i:], `"\\`)
+			if n < 0 {
+				return
+			}
+			i += n
+		}
+		b := data[i]
 		if p.inString {
 			p.keep(b)
 			switch {

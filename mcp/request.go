@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -45,25 +46,30 @@ type request struct {
 }
 
 // parseID accepts what MCP allows, a string or a whole number, and makes the
-// library's form of it. Whole numbers that do not fit a float64 keep their
-// digits as a string there, since the library would round them.
+// library's form of it. A whole number that the library would round, since it
+// goes through float64 there, becomes the string of its digits.
 func parseID(raw json.RawMessage) (jsonrpc.ID, bool) {
-	var s string
-	if json.Unmarshal(raw, &s) == nil && raw[0] == '"' {
-		id, _ := jsonrpc.MakeID(s)
-		return id, true
-	}
-	if strings.Trim(string(raw), "0123456789") != "" && strings.Trim(string(raw[1:]), "0123456789") != "" {
+	var id any
+	digits := strings.TrimPrefix(string(raw), "-")
+	switch {
+	case !json.Valid(raw):
 		return jsonrpc.ID{}, false
+	case raw[0] == '"':
+		id = text(raw)
+	case strings.Trim(digits, "0123456789") != "":
+		return jsonrpc.ID{}, false
+	default:
+		id = string(raw)
+		if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil && -exact <= n && n <= exact {
+			id = float64(n)
+		}
 	}
-	var n int64
-	if json.Unmarshal(raw, &n) != nil || int64(float64(n)) != n || n > 1<<53 || n < -1<<53 {
-		id, _ := jsonrpc.MakeID(string(raw))
-		return id, true
-	}
-	id, _ := jsonrpc.MakeID(float64(n))
-	return id, true
+	key, err := jsonrpc.MakeID(id)
+	return key, err == nil
 }
+
+// exact is the bound up to which a float64 holds every whole number.
+const exact = 1 << 53
 
 // object is a JSON object with its keys exactly as written, nil when raw is
 // none.
@@ -88,17 +94,17 @@ func text(raw json.RawMessage) string {
 func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
 // read fills what the params say: revision, client, and for tools/call the tool
-// and its arguments. known reports whether a tool of that name is served.
-func (r *request) read(known func(string) bool) (client string) {
+// and its arguments. It returns the client they name. known reports whether a tool of that name is served.
+func (r *request) read(known func(string) bool) client {
 	params := object(r.params)
 	meta := object(params["_meta"])
 	r.modern = text(meta[sdk.MetaKeyProtocolVersion]) >= modernRevision
-	client = clientName(meta[sdk.MetaKeyClientInfo])
+	from := parseClient(meta[sdk.MetaKeyClientInfo])
 	if r.method == methodInit {
-		client = clientName(params["clientInfo"])
+		from = parseClient(params["clientInfo"])
 	}
 	if r.method != methodCall {
-		return client
+		return from
 	}
 	r.tool, r.args = text(params["name"]), params["arguments"]
 	switch {
@@ -121,18 +127,23 @@ func (r *request) read(known func(string) bool) (client string) {
 	if absent(r.args) {
 		r.args = json.RawMessage("{}")
 	}
-	return client
+	return from
 }
 
-// clientName makes "name/version" of an implementation's JSON, empty where it
-// has no name.
-func clientName(raw json.RawMessage) string {
+// client is the program at the other end, in its own words.
+type client struct{ name, version string }
+
+func parseClient(raw json.RawMessage) client {
 	info := object(raw)
-	name, version := clip(text(info["name"])), clip(text(info["version"]))
-	if name == "" || version == "" {
-		return name
+	return client{clip(text(info["name"])), clip(text(info["version"]))}
+}
+
+// String is "name/version", or what there is of it.
+func (c client) String() string {
+	if c.name == "" || c.version == "" {
+		return c.name
 	}
-	return name + "/" + version
+	return c.name + "/" + c.version
 }
 
 // clip makes a text of others safe to repeat: one line of at most 80
