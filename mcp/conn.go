@@ -137,7 +137,7 @@ func (c *conn) drain() {
 	case <-c.idle:
 	case <-time.After(drainFor):
 	}
-	c.abort(errEnding)
+	c.abort(tools.ErrShutdown) // unlike after a client's cancel, a call that waits for the lock is busy
 	select {
 	case <-c.idle:
 	case <-time.After(abortFor):

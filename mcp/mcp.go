@@ -50,11 +50,6 @@ const (
 	closeFor = 50 * time.Millisecond   // the library puts its goroutines away
 )
 
-// errEnding is the cause of a call's cancelled context when the server ends
-// before it. Unlike a client's cancel it is a context.DeadlineExceeded: a call
-// that waits for the lock is busy, not canceled.
-var errEnding = fmt.Errorf("the server is ending: %w", context.DeadlineExceeded)
-
 // instructions is what the model reads about the server as a whole.
 //
 //go:embed instructions.md
@@ -62,7 +57,7 @@ var instructions string
 
 // Serve answers requests until In ends, ctx ends or Out breaks, and returns
 // within 2 s of that: running calls get 1.5 s, then their contexts are
-// cancelled (context.Cause is a context.DeadlineExceeded) and what they still
+// cancelled (their cause is tools.ErrShutdown) and what they still
 // answer is sent. It returns nil when In or ctx ended, else the error of In or
 // Out. A read of In or a call that hangs is left behind.
 //

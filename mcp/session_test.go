@@ -21,7 +21,7 @@ func ok() tools.Reply { return tools.Reply{Body: []byte(`{"_next_action":""}`)} 
 // untilCanceled answers when its context ends, with what ended it.
 func untilCanceled(ctx context.Context, _ string, _ json.RawMessage) tools.Reply {
 	<-ctx.Done()
-	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+	if errors.Is(context.Cause(ctx), tools.ErrShutdown) {
 		return failed("busy", "the lock is held")
 	}
 	return failed("canceled", "canceled before the commit")
