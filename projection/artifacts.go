@@ -12,8 +12,10 @@ import (
 var artifacts = View[artifact.Artifact]{
 	Name:    "artifacts",
 	Version: 1,
+	// An event that this program does not know counts as well: the row then
+	// says that it does not show everything, and nobody writes on top of it.
 	Keys: func(e event.Event) []string {
-		if e.Subject == (ulid.ULID{}) || e.Data == nil {
+		if e.Subject == (ulid.ULID{}) {
 			return nil
 		}
 		return []string{uidKey(e.Subject)}
@@ -26,7 +28,7 @@ var artifacts = View[artifact.Artifact]{
 }
 
 // artifactFields is the length of a row. What a list prints comes first.
-const artifactFields = 21
+const artifactFields = 22
 
 func encodeArtifact(a artifact.Artifact) []byte {
 	p := make(packer, 0, 256)
@@ -51,7 +53,7 @@ func encodeArtifact(a artifact.Artifact) []byte {
 	p.text(a.Path)
 	p.fixed(a.Want[:])
 	p.fixed(a.Body.Event[:])
-	p.int(int64(a.Body.Len))
+	p.int(a.Body.Len)
 	p.fixed(a.Body.SHA[:])
 	p.array(2 * len(a.Fields))
 	for _, f := range a.Fields {
@@ -63,6 +65,7 @@ func encodeArtifact(a artifact.Artifact) []byte {
 		p.text(s.Field)
 		p.int(int64(s.Version))
 	}
+	p.int(int64(a.Unknown))
 	return p
 }
 
@@ -106,6 +109,7 @@ func DecodeArtifact(row []byte) (artifact.Artifact, error) {
 			a.Set[i] = artifact.FieldVersion{Field: u.text(), Version: int(u.int())}
 		}
 	}
+	a.Unknown = int(u.int())
 	return a, u.done()
 }
 

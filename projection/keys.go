@@ -49,7 +49,7 @@ var keys = View[Key]{
 // binds reports whether a call binds its idempotency key: failures, trial runs
 // and repetitions do not.
 func binds(c event.Call) bool {
-	return c.KeyHash != [32]byte{} && c.Status == "ok" && c.Effect != "replayed" && c.Effect != "dry_run"
+	return !c.KeyHash.IsZero() && c.Status == event.StatusOK && c.Effect != event.EffectReplayed && c.Effect != event.EffectDryRun
 }
 
 // Keys reads the table of bound idempotency keys.

@@ -5,8 +5,9 @@
 // of the lane `changes`, and the result is the same byte for byte. A fold is a
 // pure and total function of (row, event). It reads no clock, no file and no
 // other table; it never fails; events in an order that no tool would write
-// (a relation before its artifact, an event of an unknown subject) and events
-// that this program does not know leave rows that simply say less.
+// (a relation before its artifact, an event of an unknown subject) leave rows
+// that simply say less. An event that this program does not know touches no
+// row but that of its artifact, which counts it.
 //
 // Key spaces, one table each; all ULIDs are their 16 bytes:
 //
@@ -21,7 +22,8 @@
 //	keys       SHA-256 of tool and idempotency key    → call that bound it
 //
 // Rows are msgpack arrays. They are no wire form: a view whose rows change
-// their shape or meaning raises its Version and is rebuilt.
+// their shape or meaning raises its Version and is rebuilt. So does one that
+// learns to fold another event: there may be journals that hold it already.
 package projection
 
 import "iter"

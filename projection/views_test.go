@@ -330,13 +330,29 @@ func TestRelationsAgainstAList(t *testing.T) {
 	})
 }
 
-// An event of a future program moves nothing.
-func TestUnknownEventsTouchNothing(t *testing.T) {
+// An event of a future program moves nothing but the count of its artifact.
+func TestUnknownEvents(t *testing.T) {
 	tables, _ := told(t)
 	before := dump(tables.table)
-	apply(t, tables.table, at(uid(1), 99, nil), at(ulid.ULID{}, 100, nil))
+	apply(t, tables.table, at(ulid.ULID{}, 99, nil), at(uid(4), 100, nil)) // of nothing, of what was never created
 	if after := dump(tables.table); !slices.Equal(after, before) {
 		t.Errorf("rows changed")
+	}
+	a, _, _ := Artifacts{tables.table("artifacts")}.Get(uid(1))
+	b, _, _ := Artifacts{tables.table("artifacts")}.Get(uid(2))
+	apply(t, tables.table, at(uid(2), 101, nil))
+	c, ok, err := Artifacts{tables.table("artifacts")}.Get(uid(2))
+	if !ok || err != nil || a.Unknown != 1 || b.Unknown != 0 || c.Unknown != 1 || c.Version != b.Version+1 || c.Title != b.Title {
+		t.Errorf("unknown events counted %d, %d, then %+v, %v", a.Unknown, b.Unknown, c, err)
+	}
+	changed := 0
+	for i, row := range dump(tables.table) {
+		if row != before[i] {
+			changed++
+		}
+	}
+	if changed != 1 {
+		t.Errorf("%d rows changed, want 1", changed)
 	}
 }
 

@@ -14,7 +14,7 @@ var wants = View[ulid.ULID]{
 	Version: 1,
 	Keys: func(e event.Event) []string {
 		s, ok := sourceOf(e)
-		if !ok || s.Want == ([32]byte{}) {
+		if !ok || s.Want.IsZero() {
 			return nil
 		}
 		return []string{wantKey(e.Subject, s.Want)}
