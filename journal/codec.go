@@ -137,7 +137,7 @@ func decode(stored []byte, rec *Record, name func([]byte) string) error {
 		return errNoEnvelope
 	case len(subject) != 0 && len(subject) != 16:
 		return errNoEnvelope
-	case !isMap(r.b):
+	case !isMap(stored[r.i:]):
 		return errors.New("payload is not a msgpack map")
 	}
 	*rec = Record{Format: int(format), Lane: Lane(lane), Stored: stored}
@@ -145,7 +145,7 @@ func decode(stored []byte, rec *Record, name func([]byte) string) error {
 	if len(subject) == 16 {
 		rec.Subject = [16]byte(subject)
 	}
-	rec.Type, rec.Version, rec.Wall, rec.Payload = name(typ), int(version), wall, r.b
+	rec.Type, rec.Version, rec.Wall, rec.Payload = name(typ), int(version), wall, stored[r.i:]
 	return nil
 }
 
@@ -156,26 +156,30 @@ var errNoEnvelope = errors.New("not an envelope")
 // do. After the first mismatch bad stays set and every result is zero.
 type reader struct {
 	b   []byte
+	i   int // read up to here
 	bad bool
 }
 
 // take returns the next n bytes.
 func (r *reader) take(n int) []byte {
-	if r.bad || n > len(r.b) {
-		r.bad, r.b = true, nil
+	if n > len(r.b)-r.i {
+		r.fail()
 		return nil
 	}
-	p := r.b[:n:n]
-	r.b = r.b[n:]
-	return p
+	r.i += n
+	return r.b[r.i-n : r.i]
 }
 
 func (r *reader) byte() byte {
-	if p := r.take(1); p != nil {
-		return p[0]
+	if r.i >= len(r.b) {
+		r.fail()
+		return 0
 	}
-	return 0
+	r.i++
+	return r.b[r.i-1]
 }
+
+func (r *reader) fail() { r.bad, r.i = true, len(r.b) }
 
 // uint reads n bytes, big-endian.
 func (r *reader) uint(n int) (v uint64) {
@@ -192,7 +196,7 @@ func (r *reader) array() int {
 	case c == msgpcode.Array16:
 		return int(r.uint(2))
 	}
-	r.bad = true
+	r.fail()
 	return 0
 }
 
@@ -225,19 +229,19 @@ func (r *reader) int() int64 {
 	case msgpcode.Int64:
 		return int64(r.uint(8))
 	}
-	r.bad = true
+	r.fail()
 	return 0
 }
 
 // bin reads a bin of exactly n bytes, or of up to 255 when n is negative.
 func (r *reader) bin(n int) []byte {
 	if r.byte() != msgpcode.Bin8 {
-		r.bad = true
+		r.fail()
 		return nil
 	}
 	size := int(r.uint(1))
 	if n >= 0 && size != n {
-		r.bad = true
+		r.fail()
 		return nil
 	}
 	return r.take(size)
@@ -250,6 +254,6 @@ func (r *reader) str() []byte {
 	case c == msgpcode.Str8:
 		return r.take(int(r.uint(1)))
 	}
-	r.bad = true
+	r.fail()
 	return nil
 }

@@ -193,11 +193,14 @@ func (c *cursor) comesBefore(d *cursor) bool {
 // place is the key c stands on or failed at; zero when a page failed, since what
 // lies behind it cannot be told.
 func (c *cursor) place() ulid.ULID {
-	var d *DamageError
-	if c.err != nil && !(errors.As(c.err, &d) && !d.At.IsZero()) {
-		return ulid.ULID{}
+	if c.err == nil {
+		return c.key
 	}
-	return c.key
+	var d *DamageError
+	if errors.As(c.err, &d) {
+		return d.At
+	}
+	return ulid.ULID{}
 }
 
 // read decodes one entry of a lane and checks that it belongs where it lies.
