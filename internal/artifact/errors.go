@@ -27,7 +27,7 @@ func (e *RuleError) Error() string        { return e.Msg }
 func (e *RuleError) Is(target error) bool { return target == ErrRule }
 
 // maxEcho is how many characters of a value an error repeats.
-const maxEcho = 80
+const maxEcho = 12
 
 // quote repeats a value in an error: quoted, without characters that could
 // change how the rest reads, and cut.

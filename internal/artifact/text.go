@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -33,7 +34,7 @@ func CheckTitle(s string) (string, error) {
 	case !seen:
 		return bad("title is blank")
 	case n > MaxTitle:
-		return bad("title is too long: at most 500 characters")
+		return bad(fmt.Sprintf("title has %d characters; at most %d are allowed", n, MaxTitle))
 	}
 	return s, nil
 }
@@ -59,8 +60,6 @@ func CleanTag(s string) string {
 		switch {
 		case unicode.IsSpace(r):
 			return '-'
-		case r == utf8.RuneError:
-			return -1
 		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r) && visible(r), strings.ContainsRune("-_=.", r):
 			return r
 		}
