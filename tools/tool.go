@@ -46,6 +46,7 @@ type Tool struct {
 	Example string  // arguments as JSON
 
 	run runner
+	out func() any // an empty result, to read a kept one into
 }
 
 // runner is what the registry makes of a tool's function.

@@ -1,0 +1,216 @@
+package workspace
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"forgeplan/internal/artifact"
+	"forgeplan/internal/event"
+	"forgeplan/journal"
+	"forgeplan/projection"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// World is what one call decides on: a snapshot of the tables, and above it
+// an overlay that holds what the call's own events change. It is valid only
+// inside the function it was given to. Nothing is written until that function
+// has returned.
+type World struct {
+	tx       *journal.Tx
+	now      time.Time
+	call     ulid.ULID // of this call's event; zero for a reader
+	next     ulid.ULID // of the next event
+	seen     ulid.ULID // head of changes that the snapshot stands at
+	base     func(name string) projection.Table
+	overlays map[string]*projection.Overlay
+	drafts   []draft
+	bodies   map[ulid.ULID][]byte
+	limits   Config
+}
+
+// draft is an event that the call wants appended.
+type draft struct {
+	event event.Event
+	body  []byte // of events that set a body
+}
+
+// NotFoundError says that no artifact has this id.
+type NotFoundError struct{ ID string }
+
+func (e *NotFoundError) Error() string { return "no artifact has the id " + e.ID }
+
+// ErrNotFound: errors.Is of every *NotFoundError.
+var ErrNotFound = errors.New("not found")
+
+func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }
+
+// Now is the clock of the call: read once, inside the transaction.
+func (w *World) Now() time.Time { return w.now }
+
+// Call is the ULID that this call is recorded under.
+func (w *World) Call() ulid.ULID { return w.call }
+
+// Seen is the head of `changes` that the snapshot stands at.
+func (w *World) Seen() ulid.ULID { return w.seen }
+
+// Limits is the configuration that bounds titles and bodies.
+func (w *World) Limits() Config { return w.limits }
+
+func (w *World) table(name string) projection.Table {
+	if o := w.overlays[name]; o != nil {
+		return o
+	}
+	o := projection.NewOverlay(w.base(name))
+	w.overlays[name] = o
+	return o
+}
+
+// Artifacts reads the artifact rows, the call's own changes included.
+func (w *World) Artifacts() projection.Artifacts {
+	return projection.Artifacts{Table: w.table("artifacts")}
+}
+
+// IDs reads the table of display ids.
+func (w *World) IDs() projection.IDs { return projection.IDs{Table: w.table("ids")} }
+
+// Relations reads the links from both ends.
+func (w *World) Relations() projection.Relations {
+	return projection.Relations{Table: w.table("relations")}
+}
+
+// Keys reads the bound idempotency keys.
+func (w *World) Keys() projection.Keys { return projection.Keys{Table: w.table("keys")} }
+
+func (w *World) counters() projection.Counters {
+	return projection.Counters{Table: w.table("counters")}
+}
+
+func (w *World) sources() projection.Sources { return projection.Sources{Table: w.table("sources")} }
+
+// Before is the artifact as the snapshot has it, without this call's changes.
+func (w *World) Before(uid ulid.ULID) (artifact.Artifact, bool) {
+	a, ok, err := projection.Artifacts{Table: w.base("artifacts")}.Get(uid)
+	return a, ok && err == nil
+}
+
+// Find resolves an id as people and agents write it: a stored id as written,
+// a display id in any case and padding, or a whole uid. *NotFoundError, or an
+// *artifact.InputError for text that cannot be an id.
+func (w *World) Find(id string) (artifact.Artifact, error) {
+	text := strings.TrimSpace(id)
+	if uid, ok, err := w.IDs().Get(text); err != nil {
+		return artifact.Artifact{}, err
+	} else if ok {
+		return w.must(uid, text)
+	}
+	parsed, perr := artifact.ParseID(text)
+	if perr == nil {
+		if uid, ok, err := w.IDs().Get(parsed.Text); err != nil {
+			return artifact.Artifact{}, err
+		} else if ok {
+			return w.must(uid, parsed.Text)
+		}
+		return artifact.Artifact{}, &NotFoundError{ID: parsed.Text}
+	}
+	if uid, err := ulid.ParseStrict(strings.ToUpper(text)); err == nil {
+		return w.must(uid, strings.ToUpper(text))
+	}
+	return artifact.Artifact{}, perr
+}
+
+func (w *World) must(uid ulid.ULID, id string) (artifact.Artifact, error) {
+	a, ok, err := w.Artifacts().Get(uid)
+	if err != nil {
+		return a, err
+	}
+	if !ok {
+		return a, &NotFoundError{ID: id}
+	}
+	return a, nil
+}
+
+// Body reads the text of an artifact, whole.
+func (w *World) Body(a artifact.Artifact) ([]byte, error) {
+	if b, ok := w.bodies[a.Body.Event]; ok {
+		return b, nil
+	}
+	if a.Body.Event == (ulid.ULID{}) {
+		return nil, nil
+	}
+	b, ok := w.tx.Body(a.Body.Event)
+	if !ok {
+		return nil, &journal.DamageError{File: journalName, What: "body of event " + a.Body.Event.String() + " is missing"}
+	}
+	if sha256.Sum256(b) != a.Body.SHA {
+		return nil, &journal.DamageError{File: journalName, What: "body of event " + a.Body.Event.String() + " is not what was stored"}
+	}
+	return b, nil
+}
+
+// Result reads the kept result of an earlier keyed call.
+func (w *World) Result(call ulid.ULID) ([]byte, bool) { return w.tx.Result(call) }
+
+// Emit appends an event of the artifact uid to this call and folds it at
+// once, so that later reads of this World see it. body is stored for events
+// that set one. ErrNewer if the artifact has events this program cannot read.
+func (w *World) Emit(uid ulid.ULID, p event.Payload, body []byte) error {
+	if a, ok, err := w.Artifacts().Get(uid); err != nil {
+		return err
+	} else if ok && a.Unknown > 0 {
+		return fmt.Errorf("%w: %s has %d newer event(s) that this program cannot read", ErrNewer, a.ID, a.Unknown)
+	}
+	e := event.Event{ID: w.next, Run: w.call, Subject: uid, At: w.now.UnixNano(), Name: p.EventName(), Version: p.EventVersion(), Data: p}
+	w.next = journal.Successor(w.next)
+	return w.emit(e, body)
+}
+
+func (w *World) emit(e event.Event, body []byte) error {
+	for _, p := range projection.All {
+		name, _ := p.Ident()
+		if err := p.Apply(w.table(name), e); err != nil {
+			return err
+		}
+	}
+	if body != nil {
+		w.bodies[e.ID] = body
+	}
+	w.drafts = append(w.drafts, draft{event: e, body: body})
+	return nil
+}
+
+// EmitAll emits several events of one artifact, none of which sets a body.
+func (w *World) EmitAll(uid ulid.ULID, ps []event.Payload) error {
+	for _, p := range ps {
+		if err := w.Emit(uid, p, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Changed reports whether the call emitted any event.
+func (w *World) Changed() bool { return len(w.drafts) > 0 }
+
+// Emitted lists the events of this call so far, oldest first.
+func (w *World) Emitted() []event.Event {
+	out := make([]event.Event, len(w.drafts))
+	for i, d := range w.drafts {
+		out[i] = d.event
+	}
+	return out
+}
+
+// NextUID is the ULID that the next event will get: the uid of an artifact
+// that is about to be created.
+func (w *World) NextUID() ulid.ULID { return w.next }
+
+// NextNumber is the display number that the next artifact of a kind gets. It
+// never returns a number that was ever used.
+func (w *World) NextNumber(kind string) (int, error) {
+	last, err := w.counters().Last(kind)
+	return last + 1, err
+}

@@ -1,0 +1,8 @@
+package tools
+
+// All lists every tool, in the order of help and documentation.
+func All() []*Tool {
+	return []*Tool{
+		initTool, newTool, getTool, listTool, updateTool, linkTool, unlinkTool, tagTool, untagTool, activityTool,
+	}
+}
