@@ -152,3 +152,23 @@ func TestFoldIsTotal(t *testing.T) {
 }
 
 func toPayload[T event.Payload](v T) event.Payload { return v }
+
+// Two folds from one value must not see each other, not even in the room that
+// is left behind a slice.
+func TestFoldWritesToNothingShared(t *testing.T) {
+	room := func() Artifact {
+		return Artifact{UID: uid(1), Version: 7, Tags: append(make([]string, 0, 8), "a"), Fields: append(make([]Field, 0, 8), Field{"x1", "1"}),
+			Set: append(make([]FieldVersion, 0, 8), FieldVersion{"title", 2}, FieldVersion{"tags", 3})}
+	}
+	whole := func(a Artifact) Artifact {
+		a.Tags, a.Fields, a.Set = a.Tags[:8], a.Fields[:8], a.Set[:8]
+		return a
+	}
+	for _, p := range append(samples(), FieldsChanged{[]FieldChange{{Key: "x1", Value: "2", Set: true}, {Key: "x2", Set: true}}}) {
+		a := room()
+		Fold(a, at(2, p))
+		if !reflect.DeepEqual(whole(a), whole(room())) {
+			t.Errorf("%T wrote to what it folded: %+v", p, whole(a))
+		}
+	}
+}
