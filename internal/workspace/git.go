@@ -40,6 +40,9 @@ func gitDir(start string) string {
 	if err != nil {
 		return ""
 	}
+	if real, err := filepath.EvalSymlinks(at); err == nil {
+		at = real // upwards from where the folder is, not from where a link stands
+	}
 	for {
 		dot := filepath.Join(at, ".git")
 		if info, err := os.Stat(dot); err == nil {
