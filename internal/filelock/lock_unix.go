@@ -8,8 +8,10 @@ import (
 	"syscall"
 )
 
+// open makes the file where it is missing. It follows no link, and O_NONBLOCK
+// keeps a pipe of that name from blocking.
 func open(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 }
 
 // lock blocks until the lock is had.
@@ -21,3 +23,5 @@ func lock(f *os.File) error {
 		}
 	}
 }
+
+func unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
