@@ -17,9 +17,11 @@ var ErrChanged = errors.New("file changed meanwhile")
 // bytes that the swap displaced. Somebody's bytes that came in between are put
 // back, and ErrChanged is returned.
 //
-//	temp written and synced ─ compare ─ keep a second name of the old file ─ rename ─ compare what was displaced
+//	temp written and synced ─ compare ─ swap temp and name ─ compare what was displaced
 //
-// there is false where no file stands.
+// there is false where no file stands. Where the system cannot swap two names
+// in one step, a file that somebody else renames into place in the microseconds
+// before ours is lost.
 func Replace(root *os.Root, name string, data []byte, perm fs.FileMode, known func(data []byte, there bool) bool) error {
 	temp, err := stage(root, name, data, perm, true)
 	if err != nil {
@@ -45,26 +47,54 @@ func Replace(root *os.Root, name string, data []byte, perm fs.FileMode, known fu
 		}
 		// No hard links here: fall back to the rename.
 	}
-	old := temp + ".old"
-	kept := there && root.Link(name, old) == nil
-	if kept {
-		defer root.Remove(old)
+	kept, err := swap(root, temp, name)
+	if err != nil {
+		return err
 	}
-	fault.Point("file.rename")
-	if err := root.Rename(temp, name); err != nil {
-		return fmt.Errorf("rename to %s: %w", name, err)
-	}
-	fault.Point("file.renamed")
-	if kept {
-		displaced, _, err := read(root, old)
-		if err == nil && !known(displaced, true) {
-			if err := root.Rename(old, name); err != nil {
+	if kept != "" {
+		defer root.Remove(kept)
+		displaced, _, err := read(root, kept)
+		if err != nil || !known(displaced, true) {
+			if err := putBack(root, kept, name); err != nil {
 				return fmt.Errorf("put %s back: %w", name, err)
 			}
 			return ErrChanged
 		}
 	}
 	return syncFolder(root, name)
+}
+
+// swap puts temp in the place of name and says under which name the displaced
+// file is kept; empty where it could not be.
+func swap(root *os.Root, temp, name string) (kept string, err error) {
+	fault.Point("file.rename")
+	if err := fault.Err("file.rename"); err != nil {
+		return "", fmt.Errorf("rename to %s: %w", name, err)
+	}
+	if exchange(root, temp, name) == nil {
+		fault.Point("file.renamed")
+		return temp, nil
+	}
+	old := temp + ".old"
+	if root.Link(name, old) == nil {
+		kept = old
+	}
+	if err := root.Rename(temp, name); err != nil {
+		if kept != "" {
+			root.Remove(kept)
+		}
+		return "", fmt.Errorf("rename to %s: %w", name, err)
+	}
+	fault.Point("file.renamed")
+	return kept, nil
+}
+
+// putBack undoes a swap.
+func putBack(root *os.Root, kept, name string) error {
+	if exchange(root, kept, name) == nil {
+		return nil
+	}
+	return root.Rename(kept, name)
 }
 
 func read(root *os.Root, name string) (data []byte, there bool, err error) {
