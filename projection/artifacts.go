@@ -28,7 +28,7 @@ var artifacts = View[artifact.Artifact]{
 }
 
 // artifactFields is the length of a row. What a list prints comes first.
-const artifactFields = 22
+const artifactFields = 23
 
 func encodeArtifact(a artifact.Artifact) []byte {
 	p := make(packer, 0, 256)
@@ -66,6 +66,7 @@ func encodeArtifact(a artifact.Artifact) []byte {
 		p.int(int64(s.Version))
 	}
 	p.int(int64(a.Unknown))
+	p.fixed(a.Run[:])
 	return p
 }
 
@@ -110,6 +111,7 @@ func DecodeArtifact(row []byte) (artifact.Artifact, error) {
 		}
 	}
 	a.Unknown = int(u.int())
+	a.Run = u.ulid()
 	return a, u.done()
 }
 

@@ -28,19 +28,23 @@ var ids = View[Holders]{
 	Name:    "ids",
 	Version: 1,
 	Keys: func(e event.Event) []string {
-		c, ok := e.Data.(artifact.Created)
-		if !ok || c.ID == "" {
+		id, _ := idOf(e)
+		if id == "" {
 			return nil
 		}
-		if near := canonical(c.ID); near != c.ID {
-			return []string{c.ID, near}
+		if near := canonical(id); near != id {
+			return []string{id, near}
 		}
-		return []string{c.ID}
+		return []string{id}
 	},
 	Fold: func(key string, row Holders, e event.Event) (Holders, bool) {
-		if c, ok := e.Data.(artifact.Created); ok && c.ID == key {
+		switch id, comes := idOf(e); {
+		case id == "":
+		case !comes:
+			row.Exact, row.Near = without(row.Exact, e.Subject), without(row.Near, e.Subject)
+		case id == key:
 			row.Exact = with(row.Exact, e.Subject)
-		} else if ok {
+		default:
 			row.Near = with(row.Near, e.Subject)
 		}
 		return row, len(row.Exact)+len(row.Near) > 0
@@ -67,6 +71,24 @@ var ids = View[Holders]{
 		}
 		return h, u.done()
 	},
+}
+
+// idOf is the id that an event gives to its subject or, when it does not come
+// but go, takes from it. Empty for any other event.
+func idOf(e event.Event) (id string, comes bool) {
+	switch p := e.Data.(type) {
+	case artifact.Created:
+		return p.ID, true
+	case artifact.Restored:
+		return p.State.ID, true
+	case artifact.Deleted:
+		return p.State.ID, false
+	}
+	return "", false
+}
+
+func without(list []ulid.ULID, uid ulid.ULID) []ulid.ULID {
+	return slices.DeleteFunc(slices.Clone(list), func(u ulid.ULID) bool { return u == uid })
 }
 
 // canonical spells a display id the one way we spell it, and leaves any other

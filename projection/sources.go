@@ -12,18 +12,26 @@ type Source struct {
 	Path string   // below the workspace folder, with forward slashes
 	Head []byte   // verbatim bytes before the body
 	Want [32]byte // SHA-256 of the whole file; zero for none
+	Gone bool     // the artifact was deleted: no file is to stand there
 }
 
 var sources = View[Source]{
 	Name:    "sources",
 	Version: 1,
 	Keys: func(e event.Event) []string {
+		if _, gone := e.Data.(artifact.Deleted); gone {
+			return []string{uidKey(e.Subject)}
+		}
 		if _, ok := sourceOf(e); !ok {
 			return nil
 		}
 		return []string{uidKey(e.Subject)}
 	},
 	Fold: func(_ string, row Source, e event.Event) (Source, bool) {
+		if _, gone := e.Data.(artifact.Deleted); gone {
+			row.Gone = true
+			return row, row.Path != ""
+		}
 		s, ok := sourceOf(e)
 		if !ok {
 			return row, row.Path != ""
@@ -32,16 +40,21 @@ var sources = View[Source]{
 	},
 	Encode: func(s Source) []byte {
 		p := make(packer, 0, 48+len(s.Path)+len(s.Head))
-		p.array(3)
+		p.array(4)
 		p.text(s.Path)
 		p.bin(s.Head)
 		p.fixed(s.Want[:])
+		gone := int64(0)
+		if s.Gone {
+			gone = 1
+		}
+		p.int(gone)
 		return p
 	},
 	Decode: func(row []byte) (Source, error) {
 		u := unpack(row)
-		u.shape(3)
-		s := Source{Path: u.text(), Head: []byte(u.bin()), Want: u.hash()}
+		u.shape(4)
+		s := Source{Path: u.text(), Head: []byte(u.bin()), Want: u.hash(), Gone: u.int() == 1}
 		return s, u.done()
 	},
 }
@@ -53,6 +66,8 @@ func sourceOf(e event.Event) (s artifact.Source, ok bool) {
 		s = p.Source
 	case artifact.SourceChanged:
 		s = p.Source
+	case artifact.Restored:
+		s = p.State.Source
 	}
 	return s, s.Path != ""
 }

@@ -32,6 +32,7 @@ type Artifact struct {
 	Want       event.Hash // SHA-256 that the whole file is to have
 	Fields     []Field    // other frontmatter keys, in order of appearance
 	Set        []FieldVersion
+	Run        ulid.ULID // call that its newest event belongs to
 	Unknown    int // events that this program cannot read, and so does not show
 }
 

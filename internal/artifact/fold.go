@@ -28,6 +28,13 @@ var Events = []event.Kind{
 	event.KindOf[SourceChanged](),
 	event.KindOf[RelationAdded](),
 	event.KindOf[RelationRemoved](),
+	event.KindOf[Activated](),
+	event.KindOf[Deprecated](),
+	event.KindOf[Superseded](),
+	event.KindOf[Renewed](),
+	event.KindOf[Reopened](),
+	event.KindOf[Deleted](),
+	event.KindOf[Restored](),
 }
 
 // Fold is the artifact a after the event e, and whether there is one. a is the
@@ -36,12 +43,20 @@ var Events = []event.Kind{
 // was made.
 func Fold(a Artifact, e event.Event) (Artifact, bool) {
 	exists := a.UID != (ulid.ULID{})
-	_, creates := e.Data.(Created)
+	creates := brings(e.Data)
 	if e.Subject == (ulid.ULID{}) || exists && e.Subject != a.UID || !exists && !creates {
 		return a, exists
 	}
+	if _, gone := e.Data.(Deleted); gone {
+		return Artifact{}, false
+	}
 	a.Version++
-	a.UpdatedAt = e.At
+	// The file's own event at the end of a run follows from the others, and
+	// says nothing new of when the artifact changed.
+	if _, file := e.Data.(SourceChanged); !file || a.Run != e.Run || e.Run == (ulid.ULID{}) {
+		a.UpdatedAt = e.At
+	}
+	a.Run = e.Run
 	switch p := e.Data.(type) {
 	case nil:
 		a.Unknown++
@@ -52,6 +67,17 @@ func Fold(a Artifact, e event.Event) (Artifact, bool) {
 		}
 	}
 	return a, true
+}
+
+// brings: the event makes an artifact where there is none.
+func brings(p event.Payload) bool {
+	switch p := p.(type) {
+	case Created:
+		return true
+	case Restored:
+		return !p.State.IsZero()
+	}
+	return false
 }
 
 // stamp notes that version set these fields, in a copy of set.

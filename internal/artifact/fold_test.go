@@ -22,7 +22,7 @@ func at(n byte, p event.Payload) event.Event {
 func TestFold(t *testing.T) {
 	base := Artifact{
 		UID: uid(1), ID: "PRD-001", Number: 1, Kind: "prd", Status: "draft", Title: "Auth", Depth: "standard", Tags: []string{"a", "b"},
-		Author: "alice", CreatedAt: 1000, UpdatedAt: 1000, Version: 1, Body: BodyRef{Event: uid(1), Len: 3, SHA: hash(1)},
+		Author: "alice", CreatedAt: 1000, UpdatedAt: 1000, Version: 1, Run: uid(1), Body: BodyRef{Event: uid(1), Len: 3, SHA: hash(1)},
 		Path: "prds/PRD-001-auth.md", Want: hash(2), Fields: []Field{{"owner", "core"}, {"priority", "P1"}},
 	}
 	created := Created{ID: "PRD-001", Number: 1, Kind: "prd", Status: "draft", Title: "Auth", Depth: "standard", Tags: []string{"a", "b"},
@@ -58,7 +58,7 @@ func TestFold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := base
-			want.Version, want.UpdatedAt = 2, 5000
+			want.Version, want.UpdatedAt, want.Run = 2, 5000, uid(5)
 			tt.want(&want)
 			if got, ok := Fold(base, at(5, tt.p)); !ok || !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v, %v\nwant %+v", got, ok, want)

@@ -51,7 +51,7 @@ func TestKinds(t *testing.T) {
 }
 
 func TestParseEnums(t *testing.T) {
-	for in, want := range map[string]Status{"draft": Draft, "Draft": Draft, " ACTIVE\t": Active, "Stale": Stale, "superseded": Superseded, "deprecated": Deprecated} {
+	for in, want := range map[string]Status{"draft": StatusDraft, "Draft": StatusDraft, " ACTIVE\t": StatusActive, "Stale": StatusStale, "superseded": StatusSuperseded, "deprecated": StatusDeprecated} {
 		if got, err := ParseStatus(in); err != nil || got != want {
 			t.Errorf("status %q: got %q, %v", in, got, err)
 		}
@@ -82,7 +82,7 @@ func TestParseEnums(t *testing.T) {
 
 func TestTransitions(t *testing.T) {
 	for from, want := range map[Status][]Status{
-		Draft: {Active}, Active: {Superseded, Deprecated}, Stale: {Active, Deprecated}, Superseded: nil, Deprecated: nil, "odd": nil,
+		StatusDraft: {StatusActive}, StatusActive: {StatusSuperseded, StatusDeprecated}, StatusStale: {StatusActive, StatusDeprecated}, StatusSuperseded: nil, StatusDeprecated: nil, "odd": nil,
 	} {
 		if got := from.Next(); !slices.Equal(got, want) {
 			t.Errorf("after %s: got %v, want %v", from, got, want)
@@ -94,8 +94,8 @@ func TestTransitions(t *testing.T) {
 		to        Status
 		want      bool
 	}{
-		{Draft, "activate", Active, true}, {Active, "activate", Active, false}, {Draft, "supersede", Superseded, false},
-		{Draft, "renew", Active, false}, {Stale, "renew", Active, true}, {Active, "reopen", Deprecated, true}, {Deprecated, "renew", Active, false},
+		{StatusDraft, "activate", StatusActive, true}, {StatusActive, "activate", StatusActive, false}, {StatusDraft, "supersede", StatusSuperseded, false},
+		{StatusDraft, "renew", StatusActive, false}, {StatusStale, "renew", StatusActive, true}, {StatusActive, "reopen", StatusDeprecated, true}, {StatusDeprecated, "renew", StatusActive, false},
 	} {
 		if got := tt.from.Allows(tt.operation, tt.to); got != tt.want {
 			t.Errorf("%s, %s to %s: got %v", tt.operation, tt.from, tt.to, got)

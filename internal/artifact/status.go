@@ -9,15 +9,15 @@ import (
 type Status string
 
 const (
-	Draft      Status = "draft"
-	Active     Status = "active"
-	Stale      Status = "stale" // seldom stored: StatusAt derives it
-	Superseded Status = "superseded"
-	Deprecated Status = "deprecated"
+	StatusDraft      Status = "draft"
+	StatusActive     Status = "active"
+	StatusStale      Status = "stale" // seldom stored: StatusAt derives it
+	StatusSuperseded Status = "superseded"
+	StatusDeprecated Status = "deprecated"
 )
 
 // Statuses are all statuses, in the order of a life.
-var Statuses = []Status{Draft, Active, Stale, Superseded, Deprecated}
+var Statuses = []Status{StatusDraft, StatusActive, StatusStale, StatusSuperseded, StatusDeprecated}
 
 // ParseStatus reads the name of a status in any case. The error is an
 // *InputError that lists them.
@@ -32,11 +32,11 @@ type Transition struct {
 // Transitions are all allowed changes of status, for every kind. Superseded and
 // deprecated are final. A stale artifact is an active one whose validity ended.
 var Transitions = []Transition{
-	{Draft, Active, []string{"activate"}},
-	{Active, Superseded, []string{"supersede"}},
-	{Active, Deprecated, []string{"deprecate", "reopen"}},
-	{Stale, Active, []string{"renew", "activate"}},
-	{Stale, Deprecated, []string{"deprecate", "reopen"}},
+	{StatusDraft, StatusActive, []string{"activate"}},
+	{StatusActive, StatusSuperseded, []string{"supersede"}},
+	{StatusActive, StatusDeprecated, []string{"deprecate", "reopen"}},
+	{StatusStale, StatusActive, []string{"renew", "activate"}},
+	{StatusStale, StatusDeprecated, []string{"deprecate", "reopen"}},
 }
 
 // Next lists the statuses that may follow s; none for a final or unknown one.
@@ -61,9 +61,9 @@ func (s Status) Allows(operation string, to Status) bool {
 // StatusAt is the status at a time: an active artifact is stale once its
 // validity has ended. A date that cannot be read never ends.
 func (a Artifact) StatusAt(now time.Time) string {
-	if a.Status == string(Active) && a.ValidUntil != "" {
+	if a.Status == string(StatusActive) && a.ValidUntil != "" {
 		if end, ok := Expiry(a.ValidUntil); ok && !now.Before(end) {
-			return string(Stale)
+			return string(StatusStale)
 		}
 	}
 	return a.Status
