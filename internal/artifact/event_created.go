@@ -34,7 +34,7 @@ func (p Created) fold(a *Artifact, e event.Event) {
 		created = e.At
 	}
 	*a = Artifact{
-		UID: e.Subject, ID: p.ID, Number: p.Number, Kind: p.Kind, Status: p.Status, Title: p.Title, Depth: p.Depth,
+		UID: e.Subject, Run: e.Run, ID: p.ID, Number: p.Number, Kind: p.Kind, Status: p.Status, Title: p.Title, Depth: p.Depth,
 		Tags: p.Tags, Author: p.Author, ParentEpic: p.ParentEpic, ValidUntil: p.ValidUntil,
 		CreatedAt: created, UpdatedAt: a.UpdatedAt, Version: a.Version,
 		Body: BodyRef{Event: e.ID, Len: p.Body.Len, SHA: p.Body.SHA},
