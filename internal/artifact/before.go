@@ -8,6 +8,8 @@ import (
 
 // Before is what a change of status replaces.
 type Before struct {
+	ID         string  `msgpack:"id,omitempty"`
+	Title      string  `msgpack:"title,omitempty"`
 	Status     string  `msgpack:"status,omitempty"`
 	ValidUntil string  `msgpack:"valid_until,omitempty"`
 	UpdatedAt  int64   `msgpack:"updated_at,omitempty"` // ns
@@ -16,12 +18,12 @@ type Before struct {
 
 // IsZero makes an empty one absent from its event.
 func (b Before) IsZero() bool {
-	return b.Status == "" && b.ValidUntil == "" && b.UpdatedAt == 0 && len(b.Fields) == 0
+	return b.ID == "" && b.Title == "" && b.Status == "" && b.ValidUntil == "" && b.UpdatedAt == 0 && len(b.Fields) == 0
 }
 
 // Before is the image of a before some of its keys are set.
 func (a Artifact) Before(keys ...string) Before {
-	b := Before{Status: a.Status, ValidUntil: a.ValidUntil, UpdatedAt: a.UpdatedAt}
+	b := Before{ID: a.ID, Title: a.Title, Status: a.Status, ValidUntil: a.ValidUntil, UpdatedAt: a.UpdatedAt}
 	for _, f := range a.Fields {
 		if slices.Contains(keys, f.Key) {
 			b.Fields = append(b.Fields, f)

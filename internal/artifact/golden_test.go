@@ -16,7 +16,7 @@ func TestGolden(t *testing.T) {
 // samples has one of each event, with something in every field.
 func samples() []event.Payload {
 	source := Source{Path: "prds/PRD-042-вход.md", Head: []byte("\ufeff---\r\nid: PRD-042 # ours\r\n---\r\n\r\n"), Want: hash(3)}
-	before := Before{Status: "active", ValidUntil: "2026-12-31", UpdatedAt: 1777190400123456789, Fields: []Field{{Key: "deprecated_reason", Value: "old"}}}
+	before := Before{ID: "PRD-042", Title: "Вход", Status: "active", ValidUntil: "2026-12-31", UpdatedAt: 1777190400123456789, Fields: []Field{{Key: "deprecated_reason", Value: "old"}}}
 	state := State{
 		ID: "PRD-042", Number: 42, Kind: "prd", Status: "active", Title: "Вход", Depth: "deep", Author: "alice", ParentEpic: "EPIC-001", ValidUntil: "2026-12-31",
 		Tags: []string{"security"}, CreatedAt: 1777190400123456789, UpdatedAt: 1777190400223456789, Version: 7, Fields: []Field{{Key: "priority", Value: "P1"}},

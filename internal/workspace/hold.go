@@ -196,3 +196,7 @@ func storeTables(tx *journal.Tx, folded *projection.State) error {
 	}
 	return putTableState(tx)
 }
+
+// JournalFormat is the version of the journal's format that this program
+// writes.
+const JournalFormat = journal.Format
