@@ -382,7 +382,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 
 func TestOneLockerAPath(t *testing.T) {
 	path := lockPath(t)
-	if For(path) != For(path) {
+	if a, b := For(path), For(path); a != b {
 		t.Error("two lockers of one path")
 	}
 	if For(path) == For(path+"2") {
