@@ -58,7 +58,10 @@ func run(out io.Writer, bin string, after time.Duration) error {
 		if err != nil {
 			return fmt.Errorf("%w (the folder is kept: %s)", err, folder)
 		}
-		fmt.Fprintf(out, "\nThe folder is kept. Look around in it:\n\n  cd %s\n  %s list\n  %s activity --since-hours 1\n", folder, bin, bin)
+		fmt.Fprintf(out, "\nThe folder is kept. Look around in it:\n\n  cd %s\n", folder)
+		for _, command := range []string{"list", "get RFC-001", "activity --since-hours 1"} {
+			fmt.Fprintf(out, "  %s %s\n", bin, command)
+		}
 		return nil
 	}
 }
