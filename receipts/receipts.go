@@ -229,3 +229,27 @@ func (t Table) NewID(at time.Time) string {
 	}
 	return fmt.Sprintf("%s%03d", second, last+1)
 }
+
+// All yields every receipt, newest first.
+func (t Table) All() iter.Seq2[Receipt, error] {
+	return func(yield func(Receipt, error) bool) {
+		var all []Receipt
+		for key := range t.Rows.Scan(rowKey) {
+			var id ulid.ULID
+			copy(id[:], key[1:])
+			r, ok, err := get(t.Rows, id)
+			if err != nil {
+				yield(r, err)
+				return
+			}
+			if ok {
+				all = append(all, r)
+			}
+		}
+		for i := len(all) - 1; i >= 0; i-- {
+			if !yield(all[i], nil) {
+				return
+			}
+		}
+	}
+}

@@ -406,10 +406,7 @@ func TestBeforeInit(t *testing.T) {
 		if tool.Name == "forgeplan_init" {
 			continue
 		}
-		args := map[string]string{"forgeplan_new": `{"kind":"prd","title":"x"}`, "forgeplan_get": `{"id":"PRD-001"}`, "forgeplan_update": `{"id":"PRD-001","depth":"deep"}`,
-			"forgeplan_link": `{"source":"PRD-001","target":"PRD-002"}`, "forgeplan_unlink": `{"source":"PRD-001","target":"PRD-002"}`,
-			"forgeplan_tag": `{"id":"PRD-001","tags":["a"]}`, "forgeplan_untag": `{"id":"PRD-001","tags":["a"]}`}[tool.Name]
-		r := ws.Call(tool.Name, json.RawMessage(orEmpty(args)))
+		r := ws.Call(tool.Name, orEmpty(tool.Example))
 		out := testws.Object(t, r.Body)
 		if r.Failure == nil || out["recorded"] != false || !strings.Contains(out["_next_action"].(string), "forgeplan_init") {
 			t.Errorf("%s: %s", tool.Name, r.Body)

@@ -12,6 +12,7 @@ import (
 	"forgeplan/internal/render"
 	"forgeplan/internal/workspace"
 	"forgeplan/journal"
+	"forgeplan/receipts"
 )
 
 // ErrShutdown is the cause of a context that ends because the program does.
@@ -24,6 +25,7 @@ func Classify(err error) *Failure {
 		failure *Failure
 		busy    *filelock.BusyError
 		conf    *workspace.ConfigError
+		deleted *workspace.DeletedError
 		path    *os.PathError
 		link    *os.LinkError
 		sys     *os.SyscallError
@@ -37,6 +39,10 @@ func Classify(err error) *Failure {
 		return Fail(ClassInvalidInput, err.Error(), Say("Mend the argument and call again."))
 	case errors.Is(err, artifact.ErrRule):
 		return Fail(ClassRule, err.Error())
+	case errors.As(err, &deleted):
+		return Fail(ClassNotFound, deletedText(deleted), Say("Bring it back: "), Call("forgeplan_restore", "id", deleted.ID))
+	case errors.Is(err, receipts.ErrConflict):
+		return Fail(ClassConflict, err.Error()+"; nothing was changed, the receipt stays open", Say("See what can be taken back: "), Call("forgeplan_receipts"))
 	case errors.Is(err, workspace.ErrNotFound):
 		return Fail(ClassNotFound, err.Error()+": it never existed here", Say("See what there is: "), Call("forgeplan_list"))
 	case errors.As(err, &busy):
@@ -72,6 +78,14 @@ func Classify(err error) *Failure {
 		return Fail(ClassIO, "the disk refused: "+plainError(err)+"; nothing was changed", Say("Mend the cause and call again."))
 	}
 	return Fail(ClassInternal, "internal error: "+plainError(err), Say("Please report this with what you did."))
+}
+
+func deletedText(d *workspace.DeletedError) string {
+	by := ""
+	if d.By != "" {
+		by = " by " + render.Safe(d.By, 80)
+	}
+	return fmt.Sprintf("%s was deleted at %s%s in call %s (receipt %s)", d.ID, render.Time(d.Receipt.At), by, d.Receipt.Run, d.Receipt.ID)
 }
 
 func busyText(b *filelock.BusyError) string {

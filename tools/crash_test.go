@@ -1,3 +1,5 @@
+//go:build unix
+
 package tools_test
 
 import (
@@ -40,6 +42,10 @@ type childCall struct {
 func TestMain(m *testing.M) {
 	if spec := os.Getenv(childEnv); spec != "" {
 		runChild(spec)
+		return
+	}
+	if spec := os.Getenv(workerEnv); spec != "" {
+		runWorker(spec)
 		return
 	}
 	os.Exit(m.Run())

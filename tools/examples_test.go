@@ -21,20 +21,34 @@ func TestExamples(t *testing.T) {
 		{"forgeplan_new", `{"kind": "evidence", "title": "Login takes 80 ms", "body": "verdict: supports\n"}`, "-"},
 		{"forgeplan_link", `{"source": "EVID-001", "target": "PRD-001", "relation": "informs"}`, ""},
 		{"forgeplan_tag", `{"id": "PRD-001", "tags": ["security", "source=code"]}`, ""},
-		{"forgeplan_update", `{"id": "PRD-001", "title": "Sign-in", "body": "# Sign-in\n", "if_version": 4}`, "-"},
 		{"forgeplan_update", `{"id": "PRD-001", "title": "Sign-in", "body": "# Sign-in\n"}`, ""},
 		{"forgeplan_get", `{"id": "prd-1"}`, ""},
 		{"forgeplan_list", `{"kind": "prd"}`, ""},
 		{"forgeplan_untag", `{"id": "PRD-001", "tags": ["security"]}`, ""},
 		{"forgeplan_unlink", `{"source": "EVID-001", "target": "PRD-001"}`, ""},
+		{"forgeplan_activate", `{"id": "PRD-001", "force": true}`, ""},
+		{"forgeplan_new", `{"kind": "prd", "title": "Sessions"}`, "-"},
+		{"forgeplan_link", `{"source": "EVID-001", "target": "PRD-001"}`, "-"},
+		{"forgeplan_supersede", `{"id": "PRD-001", "by": "PRD-002"}`, ""},
+		{"forgeplan_undo_last", `{}`, "-"},
+		{"forgeplan_redo", `{}`, ""},
+		{"forgeplan_undo_last", `{}`, "-"},
+		{"forgeplan_deprecate", `{"id": "PRD-001", "reason": "the market changed"}`, ""},
+		{"forgeplan_restore", `{"id": "PRD-001"}`, ""},
+		{"forgeplan_delete", `{"id": "PRD-001"}`, ""},
+		{"forgeplan_receipts", `{"limit": 2}`, ""},
+		{"forgeplan_undo_last", `{}`, ""},
+		{"forgeplan_update", `{"id": "PRD-001", "valid_until": "2026-04-01"}`, "-"},
+		{"forgeplan_renew", `{"id": "PRD-001", "until": "2027-06-30", "reason": "measured again"}`, ""},
+		{"forgeplan_reopen", `{"id": "PRD-001", "reason": "the load tripled"}`, ""},
 		{"forgeplan_activity", `{"since_hours": 1, "limit": 2}`, ""},
 	} {
 		r := ws.Reg.Call(context.Background(), ws.Caller, c[0], json.RawMessage(c[1]))
-		if c[2] == "-" {
-			continue
-		}
 		if r.Failure != nil {
 			t.Fatalf("%s: %s", c[0], r.Body)
+		}
+		if c[2] == "-" {
+			continue
 		}
 		golden(t, filepath.Join("testdata", "examples", c[0]+".json"), pretty(t, r.Body))
 	}

@@ -166,6 +166,8 @@ func linkRows(w *workspace.World, uid ulid.ULID) (out, in []linkRow, err error) 
 			return nil, nil, err
 		} else if ok {
 			row.ID, row.Title, row.Status = a.ID, a.Title, a.StatusAt(w.Now())
+		} else if r.Bound != (ulid.ULID{}) {
+			continue // a link is visible while both ends live
 		}
 		out = append(out, row)
 	}

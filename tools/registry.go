@@ -88,6 +88,7 @@ type Run struct {
 	read     []ulid.ULID
 	readN    int
 	seen     ulid.ULID
+	cause    ulid.ULID
 }
 
 // maxRead bounds the uids that a call event keeps of what was read.
@@ -128,6 +129,9 @@ func (c *Run) Warn(format string, args ...any) {
 
 // Target notes an artifact that the call names and that was found.
 func (c *Run) Target(uids ...ulid.ULID) { c.targets = append(c.targets, uids...) }
+
+// Answers notes the call that this one takes back, or does again.
+func (c *Run) Answers(call ulid.ULID) { c.cause = call }
 
 // Read notes artifacts whose row or body the answer shows.
 func (c *Run) Read(uids ...ulid.ULID) {
@@ -285,7 +289,7 @@ func (in *invocation) record(c *Run, f *Failure, effect string, bytesOut int) ev
 		e.ErrorClass = f.Class
 	}
 	if c != nil {
-		e.Targets, e.Read, e.ReadCount, e.Seen = c.targets, c.read, c.readN, c.seen
+		e.Targets, e.Read, e.ReadCount, e.Seen, e.Cause = c.targets, c.read, c.readN, c.seen, c.cause
 	}
 	return e
 }
@@ -415,6 +419,9 @@ func (in *invocation) mutating(run mutates) Reply {
 		return Reply{Body: in.failureBody(failure), Failure: failure}
 	}
 	d.warnings = append(d.warnings, done.Warnings...)
+	if f, ok := d.value.(interface{ filed(map[ulid.ULID]bool) }); ok && !d.dryRun {
+		f.filed(done.Written)
+	}
 	body, err := d.body(in)
 	if err != nil {
 		return Reply{Body: in.failureBody(Classify(err)), Failure: Classify(err)}

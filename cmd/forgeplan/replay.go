@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"forgeplan/internal/workspace"
 	"forgeplan/tools"
 
-	"github.com/oklog/ulid/v2"
 	"github.com/spf13/cobra"
 )
 
@@ -91,7 +91,7 @@ func (p *program) check(cmd *cobra.Command) error {
 	if rep.Drift != nil {
 		p.code, out.OK, out.Next = 3, false, "forgeplan replay"
 		out.Drift = rep.Drift.Event.String()
-		if rep.Drift.Event == (ulid.ULID{}) {
+		if strings.Trim(out.Drift, "0") == "" {
 			out.Drift = "none: a row that no event accounts for"
 		}
 	}

@@ -137,6 +137,7 @@ const (
 // groupOf names the group of a tool's command; what is not listed is work.
 var groupOf = map[string]string{
 	"forgeplan_init": groupMaintain, "forgeplan_activity": groupInvestigate,
+	"forgeplan_undo_last": groupRecover, "forgeplan_restore": groupRecover, "forgeplan_redo": groupRecover, "forgeplan_receipts": groupRecover,
 }
 
 func (p *program) root() *cobra.Command {
@@ -148,6 +149,8 @@ func (p *program) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
+
+		SuggestionsMinimumDistance: 2,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			p.env.Start = p.dir
 			if p.dir == "" {

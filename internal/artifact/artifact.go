@@ -33,7 +33,7 @@ type Artifact struct {
 	Fields     []Field    // other frontmatter keys, in order of appearance
 	Set        []FieldVersion
 	Run        ulid.ULID // call that its newest event belongs to
-	Unknown    int // events that this program cannot read, and so does not show
+	Unknown    int       // events that this program cannot read, and so does not show
 }
 
 // BodyRef points to a body: its bytes stand in the journal under the event that

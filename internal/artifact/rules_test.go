@@ -44,7 +44,7 @@ func TestKinds(t *testing.T) {
 	}
 	for _, i := range Kinds {
 		if body := Skeleton(i.Kind, "Вход"); !strings.HasPrefix(body, "# Вход\n") || !strings.HasSuffix(body, "\n") ||
-			strings.Count(body, "\n## ") != len(i.headings) || i.Prefix != "" && len(i.headings) == 0 {
+			strings.Count(body, "\n## ") != len(sections[i.Kind]) || i.Prefix != "" && len(sections[i.Kind]) == 0 {
 			t.Errorf("skeleton of %s: %q", i.Kind, body)
 		}
 	}

@@ -196,7 +196,7 @@ func (w *Workspace) append(tx *journal.Tx, world *World, v Verdict, started time
 		world.overlays = map[string]*projection.Overlay{}
 	}
 	callEvent := event.Event{ID: world.call, Run: world.call, At: world.now.UnixNano(), Name: c.EventName(), Version: c.EventVersion(), Data: c}
-	for _, p := range projection.All {
+	for _, p := range projectors {
 		name, _ := p.Ident()
 		if err := p.Apply(world.table(name), callEvent); err != nil {
 			return err

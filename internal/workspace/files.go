@@ -104,7 +104,7 @@ func (wr *writer) settle(uid ulid.ULID, direct bool) (outcome, string) {
 	}
 	last, known := wr.cache.get(uid)
 	root := wr.w.root
-	if known && last.Path == src.Path && last.hash() == src.Want {
+	if !src.Gone && known && last.Path == src.Path && last.hash() == src.Want {
 		if fi, err := root.Lstat(src.Path); err == nil && last.proves(fi) {
 			return asWanted, ""
 		}
@@ -119,6 +119,12 @@ func (wr *writer) settle(uid ulid.ULID, direct bool) (outcome, string) {
 		return owed, fmt.Sprintf("%s not written: %v", src.Path, plain(err))
 	}
 	disk := sha256.Sum256(data)
+	if src.Gone {
+		if !direct && !wr.whole {
+			return leftAlone, "" // without the cache nothing is removed
+		}
+		return wr.remove(uid, src, disk, exists, last, known)
+	}
 	switch {
 	case !exists && !direct && !(wr.whole && !known):
 		return leftAlone, "" // absence never deletes, and is no reason to write
@@ -169,6 +175,23 @@ func (wr *writer) move(uid ulid.ULID, last seen, src projection.Source) (out out
 	}
 	fault.Point("workspace.file-renamed")
 	return 0, "", false
+}
+
+// remove takes away the file of a deleted artifact, if it is one we wrote.
+func (wr *writer) remove(uid ulid.ULID, src projection.Source, disk [32]byte, exists bool, last seen, known bool) (outcome, string) {
+	if exists {
+		if disk != src.Want && !wr.ours(uid, disk, last, known) {
+			return leftAlone, fmt.Sprintf("%s was changed by hand: left as it is, the journal has deleted its artifact", src.Path)
+		}
+		if err := atomicfile.Remove(wr.w.root, src.Path); err != nil {
+			return owed, fmt.Sprintf("%s not removed: %v", src.Path, plain(err))
+		}
+		fault.Point("workspace.file-removed")
+	}
+	if err := wr.cache.drop(uid); err != nil {
+		return owed, fmt.Sprintf("%s removed, but not noted: %v", src.Path, plain(err))
+	}
+	return asWanted, ""
 }
 
 // ours reports whether bytes with this hash are an earlier version that we

@@ -12,6 +12,7 @@ import (
 	"forgeplan/internal/filelock"
 	"forgeplan/journal"
 	"forgeplan/projection"
+	"forgeplan/receipts"
 
 	"github.com/oklog/ulid/v2"
 	"github.com/vmihailenco/msgpack/v5"
@@ -21,12 +22,15 @@ import (
 var catalog = mustCatalog()
 
 func mustCatalog() *event.Catalog {
-	c, err := event.NewCatalog(event.Events, artifact.Events)
+	c, err := event.NewCatalog(event.Events, artifact.Events, receipts.Events)
 	if err != nil {
 		panic(err) // a name listed twice: a programming mistake, seen at once
 	}
 	return c
 }
+
+// projectors are all folds whose tables stand beside the lanes.
+var projectors = append(projection.All[:len(projection.All):len(projection.All)], receipts.Projector{})
 
 // lock takes the kernel lock of the workspace. It blocks for at most the
 // configured lock_wait, then fails with a *filelock.BusyError.
@@ -110,7 +114,7 @@ const metaTables = "tables"
 
 func currentTables(head ulid.ULID) tableState {
 	s := tableState{Head: head.Bytes()}
-	for _, p := range projection.All {
+	for _, p := range projectors {
 		name, version := p.Ident()
 		s.Tables = append(s.Tables, tableVersion{Name: name, Version: version})
 	}
@@ -140,10 +144,10 @@ func tablesReady(tx *journal.Tx) (readiness, error) {
 		stored[t.Name] = t.Version
 	}
 	state := ready
-	if string(s.Head) != string(tx.Head(journal.Changes).ID.Bytes()) || len(stored) != len(projection.All) {
+	if string(s.Head) != string(tx.Head(journal.Changes).ID.Bytes()) || len(stored) != len(projectors) {
 		state = stale
 	}
-	for _, p := range projection.All {
+	for _, p := range projectors {
 		name, version := p.Ident()
 		switch v := stored[name]; {
 		case v > version:
@@ -173,7 +177,7 @@ func tables(tx *journal.Tx) (get func(name string) projection.Table, state readi
 	if state == ready {
 		return func(name string) projection.Table { return tx.Table(name) }, state, nil
 	}
-	folded, err := projection.All.Fold(events(tx, journal.Changes, ulid.ULID{}, ulid.ULID{}))
+	folded, err := projectors.Fold(events(tx, journal.Changes, ulid.ULID{}, ulid.ULID{}))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -182,7 +186,7 @@ func tables(tx *journal.Tx) (get func(name string) projection.Table, state readi
 
 // rebuildStored folds the stored tables anew inside tx.
 func rebuildStored(tx *journal.Tx) error {
-	folded, err := projection.All.Fold(events(tx, journal.Changes, ulid.ULID{}, ulid.ULID{}))
+	folded, err := projectors.Fold(events(tx, journal.Changes, ulid.ULID{}, ulid.ULID{}))
 	if err != nil {
 		return err
 	}

@@ -113,7 +113,7 @@ func (w *Workspace) fold(ctx context.Context, tx *journal.Tx, rep *Report, progr
 			}
 		}
 	}
-	folded, err := projection.All.Fold(seq)
+	folded, err := projectors.Fold(seq)
 	if err != nil {
 		return nil, err
 	}

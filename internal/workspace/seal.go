@@ -91,18 +91,37 @@ func want(head, body []byte) [32]byte {
 func (w *World) Seal() error {
 	for _, uid := range w.touched() {
 		before, existed := w.Before(uid)
-		if !existed {
-			continue // created here: the event carries the file already
+		after, exists := w.Live(uid)
+		if !exists {
+			continue // what takes an artifact away takes its file
 		}
-		after, err := w.must(uid, uid.String())
-		if err != nil {
-			return err
+		if !existed {
+			// What makes an artifact carries its file; what comes after it
+			// in the same call changes that file.
+			before = w.asMade(uid)
 		}
 		if err := w.seal(before, after); err != nil {
 			return fmt.Errorf("decide file of %s: %w", after.ID, err)
 		}
 	}
 	return nil
+}
+
+// asMade is an artifact as the first event of this call made it.
+func (w *World) asMade(uid ulid.ULID) (a artifact.Artifact) {
+	for _, d := range w.drafts {
+		if d.event.Subject == uid {
+			a, _ = artifact.Fold(a, d.event)
+			return a
+		}
+	}
+	return a
+}
+
+// Head is the verbatim bytes before an artifact's body.
+func (w *World) Head(uid ulid.ULID) ([]byte, error) {
+	src, _, err := w.sources().Get(uid)
+	return src.Head, err
 }
 
 func (w *World) seal(before, after artifact.Artifact) error {
@@ -166,6 +185,15 @@ func (w *World) edits(before, after artifact.Artifact) ([]render.Edit, error) {
 	text("author", before.Author, after.Author, true)
 	text("parent_epic", before.ParentEpic, after.ParentEpic, false)
 	text("valid_until", before.ValidUntil, after.ValidUntil, false)
+	for _, f := range after.Fields {
+		was, _ := before.Field(f.Key)
+		text(f.Key, was, f.Value, true)
+	}
+	for _, f := range before.Fields {
+		if _, still := after.Field(f.Key); !still {
+			out = append(out, render.Edit{Key: f.Key, Kind: render.Remove})
+		}
+	}
 	if !slices.Equal(before.Tags, after.Tags) {
 		if len(after.Tags) == 0 {
 			out = append(out, render.Edit{Key: "tags", Kind: render.Remove})

@@ -121,6 +121,16 @@ func (c *cache) put(s seen) error {
 	return c.write(s.UID[15], m)
 }
 
+// drop forgets the file of an artifact that has none.
+func (c *cache) drop(uid ulid.ULID) error {
+	m := c.shard(uid[15])
+	if _, ok := m[uid]; !ok {
+		return nil
+	}
+	delete(m, uid)
+	return c.write(uid[15], m)
+}
+
 func (c *cache) write(b byte, m map[ulid.ULID]seen) error {
 	if err := c.root.MkdirAll(filesName, 0o700); err != nil {
 		return err

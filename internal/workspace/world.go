@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"forgeplan/internal/event"
 	"forgeplan/journal"
 	"forgeplan/projection"
+	"forgeplan/receipts"
 
 	"github.com/oklog/ulid/v2"
 )
@@ -42,6 +44,17 @@ type draft struct {
 type NotFoundError struct{ ID string }
 
 func (e *NotFoundError) Error() string { return "no artifact has the id " + e.ID }
+
+// DeletedError says that the artifact was deleted, and when.
+type DeletedError struct {
+	ID      string
+	Receipt receipts.Receipt
+	By      string // who deleted it: actor, and client program where known
+}
+
+func (e *DeletedError) Error() string { return e.ID + " was deleted" }
+
+func (e *DeletedError) Is(target error) bool { return target == ErrNotFound }
 
 // ErrNotFound: errors.Is of every *NotFoundError.
 var ErrNotFound = errors.New("not found")
@@ -85,6 +98,80 @@ func (w *World) Relations() projection.Relations {
 // Keys reads the bound idempotency keys.
 func (w *World) Keys() projection.Keys { return projection.Keys{Table: w.table("keys")} }
 
+// Receipts reads what may be taken back.
+func (w *World) Receipts() receipts.Table { return receipts.Table{Rows: w.table("receipts")} }
+
+// CallOf reads the record of a call; false if there is none.
+func (w *World) CallOf(id ulid.ULID) (event.Call, bool, error) {
+	e, ok, err := w.Event(id)
+	c, call := e.Data.(event.Call)
+	return c, ok && call, err
+}
+
+// Who says in words who made a call: actor, and client program where known.
+func (w *World) Who(call ulid.ULID) string {
+	c, ok, err := w.CallOf(call)
+	switch {
+	case err != nil || !ok:
+		return ""
+	case c.Client != "" && c.Client != c.Actor:
+		return c.Actor + " (" + c.Client + ")"
+	}
+	return c.Actor
+}
+
+// Event reads a recorded event; false if there is none.
+func (w *World) Event(id ulid.ULID) (event.Event, bool, error) {
+	r, ok, err := w.tx.Record(id)
+	if err != nil || !ok {
+		return event.Event{}, false, err
+	}
+	e, err := decode(r)
+	return e, err == nil, err
+}
+
+// Since lists the calls that recorded events of an artifact after an event,
+// oldest first, each once. It reads all events since: ask it of recent ones.
+func (w *World) Since(uid, after ulid.ULID) (calls []ulid.ULID, err error) {
+	for r, err := range w.tx.Records(journal.Changes, after, ulid.ULID{}) {
+		if err != nil {
+			return nil, err
+		}
+		if r.Subject == uid && (len(calls) == 0 || calls[len(calls)-1] != r.Run) {
+			calls = append(calls, r.Run)
+		}
+	}
+	return calls, nil
+}
+
+// Live is an artifact that exists now, this call's changes included.
+func (w *World) Live(uid ulid.ULID) (artifact.Artifact, bool) {
+	a, ok, err := w.Artifacts().Get(uid)
+	return a, ok && err == nil
+}
+
+// Holder is the artifact that holds a display id now.
+func (w *World) Holder(id string) (artifact.Artifact, bool) {
+	uid, ok, err := w.IDs().Get(id)
+	if err != nil || !ok {
+		return artifact.Artifact{}, false
+	}
+	return w.Live(uid)
+}
+
+// Linked reports whether a link is recorded.
+func (w *World) Linked(source, target ulid.ULID, relation string) bool {
+	for r, err := range w.Relations().From(source) {
+		if err != nil {
+			return false
+		}
+		if r.Relation == relation && r.Bound == target {
+			return true
+		}
+	}
+	return false
+}
+
 func (w *World) counters() projection.Counters {
 	return projection.Counters{Table: w.table("counters")}
 }
@@ -114,7 +201,7 @@ func (w *World) Find(id string) (artifact.Artifact, error) {
 		} else if ok {
 			return w.must(uid, parsed.Text)
 		}
-		return artifact.Artifact{}, &NotFoundError{ID: parsed.Text}
+		return artifact.Artifact{}, w.missing(parsed.Text, w.Receipts().OfID(parsed.Text))
 	}
 	if uid, err := ulid.ParseStrict(strings.ToUpper(text)); err == nil {
 		return w.must(uid, strings.ToUpper(text))
@@ -128,9 +215,22 @@ func (w *World) must(uid ulid.ULID, id string) (artifact.Artifact, error) {
 		return a, err
 	}
 	if !ok {
-		return a, &NotFoundError{ID: id}
+		return a, w.missing(id, w.Receipts().Of(uid))
 	}
 	return a, nil
+}
+
+// missing tells an id that was deleted from one that never was.
+func (w *World) missing(id string, of iter.Seq2[receipts.Receipt, error]) error {
+	for r, err := range of {
+		if err != nil {
+			return err
+		}
+		if r.Op == receipts.OpDelete && r.Open() {
+			return &DeletedError{ID: r.Artifact, Receipt: r, By: w.Who(r.Run)}
+		}
+	}
+	return &NotFoundError{ID: id}
 }
 
 // Body reads the text of an artifact, whole.
@@ -169,7 +269,7 @@ func (w *World) Emit(uid ulid.ULID, p event.Payload, body []byte) error {
 }
 
 func (w *World) emit(e event.Event, body []byte) error {
-	for _, p := range projection.All {
+	for _, p := range projectors {
 		name, _ := p.Ident()
 		if err := p.Apply(w.table(name), e); err != nil {
 			return err
