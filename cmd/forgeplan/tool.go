@@ -34,8 +34,8 @@ func (p *program) toolCommand(t *tools.Tool) *cobra.Command {
 	}
 	for i := range t.Params {
 		param := &t.Params[i]
-		if param.Positional > 0 {
-			continue
+		if param.Positional > 0 && param.Required {
+			continue // an optional one may stand in its place or be a flag
 		}
 		for _, name := range append([]string{param.Flag()}, param.Aliases...) {
 			short := param.Short
