@@ -28,12 +28,15 @@ const configName = "config.yaml"
 // ConfigError names the key and line of a setting that cannot be used.
 type ConfigError struct {
 	Key  string
-	Line int
+	Line int // in the file; 0 for a variable of the environment
 	Msg  string
 }
 
 func (e *ConfigError) Error() string {
-	if e.Key == "" {
+	switch {
+	case e.Line == 0:
+		return fmt.Sprintf("`%s` %s", e.Key, e.Msg)
+	case e.Key == "":
 		return fmt.Sprintf("%s/%s:%d: %s", Folder, configName, e.Line, e.Msg)
 	}
 	return fmt.Sprintf("%s/%s:%d: `%s` %s", Folder, configName, e.Line, e.Key, e.Msg)
@@ -74,7 +77,14 @@ func readConfig(root *os.Root) (Config, error) {
 func (c *Config) parse(data []byte) error {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return &ConfigError{Line: 1, Msg: "is not valid YAML: " + err.Error()}
+		line := 1
+		msg := strings.TrimPrefix(err.Error(), "yaml: ")
+		if n, rest, ok := strings.Cut(strings.TrimPrefix(msg, "line "), ": "); ok {
+			if l, err := strconv.Atoi(n); err == nil {
+				line, msg = l, rest
+			}
+		}
+		return &ConfigError{Line: line, Msg: "is not valid YAML: " + msg}
 	}
 	if len(doc.Content) == 0 {
 		return nil
@@ -87,13 +97,16 @@ func (c *Config) parse(data []byte) error {
 }
 
 func (c *Config) mapping(prefix string, m *yaml.Node) error {
+	first := map[string]int{} // key: line
 	for i := 0; i+1 < len(m.Content); i += 2 {
-		key, val := prefix+m.Content[i].Value, m.Content[i+1]
-		if val.Kind == yaml.MappingNode && (key == "limits" || key == "retention") {
-			if err := c.mapping(key+".", val); err != nil {
-				return err
-			}
-			continue
+		name, val := m.Content[i], m.Content[i+1]
+		key := prefix + name.Value
+		if line, ok := first[key]; ok {
+			return &ConfigError{Key: key, Line: name.Line, Msg: fmt.Sprintf("stands in line %d already", line)}
+		}
+		first[key] = name.Line
+		if val.Kind == yaml.AliasNode {
+			val = val.Alias
 		}
 		if err := c.set(key, val); err != nil {
 			return err
@@ -104,6 +117,20 @@ func (c *Config) mapping(prefix string, m *yaml.Node) error {
 
 func (c *Config) set(key string, val *yaml.Node) error {
 	bad := func(msg string) error { return &ConfigError{Key: key, Line: val.Line, Msg: msg} }
+	switch key {
+	case "limits", "retention":
+		if val.Kind == yaml.MappingNode {
+			return c.mapping(key+".", val)
+		}
+		if val.Tag != "!!null" {
+			return bad("must hold keys and values")
+		}
+		return nil
+	case "version", "project_name", "lock_wait", "limits.title", "limits.body", "retention.calls":
+		if val.Kind != yaml.ScalarNode {
+			return bad("must be one value")
+		}
+	}
 	switch key {
 	case "version":
 		n, err := strconv.Atoi(val.Value)
@@ -150,6 +177,6 @@ func parseSize(s string) (int64, error) {
 			s, unit = rest, n
 		}
 	}
-	n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
+	n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 32) // a larger one, times its unit, may overflow
 	return n * unit, err
 }
