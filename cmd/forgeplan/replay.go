@@ -17,7 +17,7 @@ import (
 func (p *program) replayCommand() *cobra.Command {
 	var verify bool
 	cmd := &cobra.Command{
-		Use: "replay", Short: "Rebuilds tables, Markdown and logs from the journal", GroupID: groupMaintain, Args: cobra.NoArgs,
+		Use: "replay", Short: "Rebuilds tables, Markdown and logs from the journal", GroupID: groupMaintain, Args: noPlaces,
 		Long: "Rebuilds the tables, every Markdown file and every log line from the journal. What\nis right already is left alone; files changed by hand are listed and left alone.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if verify {
@@ -32,15 +32,18 @@ func (p *program) replayCommand() *cobra.Command {
 
 func (p *program) verifyCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "verify", Short: "Checks chains, bodies and tables against the journal; writes nothing", GroupID: groupInvestigate, Args: cobra.NoArgs,
+		Use: "verify", Short: "Checks chains, bodies and tables against the journal; writes nothing", GroupID: groupInvestigate, Args: noPlaces,
 		Long: "Recomputes both hash chains, every body and every table row from the journal and\ncompares. Writes nothing. Exit code 3 if something differs. Files changed by hand\nare listed and are no failure.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.check(cmd) },
 	}
 }
 
-// checked is the JSON of replay and verify.
+// checked is the JSON of replay and verify: the answer, or the failure that
+// drift is, with the numbers all the same.
 type checked struct {
-	OK        bool     `json:"ok"`
+	OK        *bool    `json:"ok,omitempty"`
+	Error     string   `json:"error,omitempty"`
+	Class     string   `json:"error_class,omitempty"`
 	Changes   uint64   `json:"changes"`
 	Calls     uint64   `json:"calls"`
 	Artifacts int      `json:"artifacts"`
@@ -68,7 +71,7 @@ func (p *program) rebuild(cmd *cobra.Command) error {
 	}
 	out := p.checked(rep)
 	out.Written, out.Lines = &rep.Written, &rep.LogLines
-	out.Next = "forgeplan verify"
+	out.Next = "Check it: `forgeplan verify`"
 	p.print(out, func(w io.Writer) {
 		fmt.Fprintf(w, "Replayed %d events and %d calls: %d artifacts, %d links.\n", rep.Changes, rep.Calls, rep.Artifacts, rep.Relations)
 		fmt.Fprintf(w, "Tables %s, %d files and %d log lines written.\n", rep.Tables, rep.Written, rep.LogLines)
@@ -87,27 +90,28 @@ func (p *program) check(cmd *cobra.Command) error {
 		return tools.Classify(err)
 	}
 	out := p.checked(rep)
-	out.Next = "forgeplan list"
-	if rep.Drift != nil {
-		p.code, out.OK, out.Next = 3, false, "forgeplan replay"
-		out.Drift = rep.Drift.Event.String()
+	out.Next = "See what there is: `forgeplan list`"
+	if d := rep.Drift; d != nil {
+		out.OK, out.Class = new(bool), tools.ClassDrift
+		out.Drift = d.Event.String()
 		if strings.Trim(out.Drift, "0") == "" {
 			out.Drift = "none: a row that no event accounts for"
 		}
+		out.Error = fmt.Sprintf("drift: %d row(s) differ from the journal, the first in table %s; first divergent event: %s", d.Rows, d.Table, out.Drift)
+		out.Next = "Rebuild the tables: `forgeplan replay`"
+		p.code = tools.ExitCode(&tools.Failure{Class: out.Class})
 	}
 	p.print(out, func(w io.Writer) {
 		fmt.Fprintf(w, "Checked %d events and %d calls: %d artifacts, %d links.\n", rep.Changes, rep.Calls, rep.Artifacts, rep.Relations)
 		if rep.Drift == nil {
-			fmt.Fprintf(w, "Chains, bodies and tables agree with the journal.\n")
-			return
+			fmt.Fprintln(w, "Chains, bodies and tables agree with the journal.")
 		}
-		fmt.Fprintf(w, "DRIFT in table %s, %d row(s). First divergent event: %s\nRebuild the tables: forgeplan replay\n", rep.Drift.Table, rep.Drift.Rows, out.Drift)
 	})
 	return nil
 }
 
 func (p *program) checked(rep workspace.Report) checked {
-	return checked{OK: true, Changes: rep.Changes, Calls: rep.Calls, Artifacts: rep.Artifacts, Relations: rep.Relations, Newer: rep.Newer, Tables: rep.Tables,
+	return checked{Changes: rep.Changes, Calls: rep.Calls, Artifacts: rep.Artifacts, Relations: rep.Relations, Newer: rep.Newer, Tables: rep.Tables,
 		Pending: orNone(rep.Pending), Missing: orNone(rep.Missing), Hash: hex.EncodeToString(rep.StateHash[:])}
 }
 
@@ -136,6 +140,9 @@ func (p *program) print(out checked, text func(io.Writer)) {
 		fmt.Fprintf(p.stdout, "%d event(s) of a newer program are not understood.\n", out.Newer)
 	}
 	fmt.Fprintf(p.stdout, "State hash %s\n", out.Hash)
+	if out.OK != nil {
+		fmt.Fprintf(p.stderr, "error: %s\nhint: %s\n", out.Error, out.Next)
+	}
 }
 
 // progress writes one line on stderr that is written over, if that is a

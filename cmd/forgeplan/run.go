@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,10 +14,12 @@ import (
 	"syscall"
 	"time"
 
+	"forgeplan/internal/render"
 	"forgeplan/internal/workspace"
 	"forgeplan/tools"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 )
 
@@ -27,11 +30,13 @@ type program struct {
 	stdout, stderr io.Writer
 	getenv         func(string) string
 
-	env  *workspace.Env
-	reg  *tools.Registry
-	json bool
-	dir  string // --workspace
-	code int    // exit code of a command that ran
+	env     *workspace.Env
+	reg     *tools.Registry
+	call    func(context.Context, tools.Caller, string, json.RawMessage) tools.Reply // the registry's
+	json    bool
+	dir     string // --workspace
+	version bool   // --version
+	code    int    // exit code of a command that ran
 }
 
 // Tests fix the clock and chance; the shipped program has no switch for it.
@@ -52,13 +57,13 @@ const grace = 2 * time.Second
 func run(p *program) int {
 	ctx, stop := p.signals()
 	defer stop()
-	p.env = &workspace.Env{Program: version, Command: "forgeplan " + strings.Join(firstWords(p.args), " "), Now: testClock, Entropy: testEntropy}
+	p.env = &workspace.Env{Program: version, Command: "forgeplan", Now: testClock, Entropy: testEntropy}
 	reg, err := tools.New(p.env, tools.All())
 	if err != nil {
 		fmt.Fprintln(p.stderr, "error:", err)
 		return 1
 	}
-	p.reg = reg
+	p.reg, p.call = reg, reg.Call
 	root := p.root()
 	root.SetArgs(p.args)
 	root.SetIn(p.stdin)
@@ -66,8 +71,8 @@ func run(p *program) int {
 	root.SetErr(p.stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
 		var failure *tools.Failure
-		if !errors.As(err, &failure) {
-			failure = tools.Fail(tools.ClassInvalidInput, strings.ReplaceAll(err.Error(), "\n", " "), tools.Say("See what there is: forgeplan --help"))
+		if !errors.As(err, &failure) { // the library's own words about usage
+			failure = tools.Fail(tools.ClassInvalidInput, render.Safe(err.Error(), 200), tools.Say("See what there is: `forgeplan --help`"))
 		}
 		p.json = p.json || asksJSON(p.args) // the flags may not have been read
 		return p.fail(failure)
@@ -75,14 +80,18 @@ func run(p *program) int {
 	return p.code
 }
 
-// signals ends the context at the first signal with the cause that makes a
-// waiting call say busy, and the process at the second, or when it takes too
-// long.
+// signals ends the context at the first signal, and the process at the second
+// or when the end takes too long. A signal that the parent had ignored, as
+// nohup does, stays ignored.
 func (p *program) signals() (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
+	ctx, cancel := context.WithCancel(context.Background())
 	ch := make(chan os.Signal, 2)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	signal.Ignore(syscall.SIGPIPE)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			signal.Notify(ch, s)
+		}
+	}
+	signal.Ignore(syscall.SIGPIPE) // a reader that is gone is an error of the write
 	done := make(chan struct{})
 	go func() {
 		select {
@@ -90,7 +99,7 @@ func (p *program) signals() (context.Context, func()) {
 		case <-done:
 			return
 		}
-		cancel(tools.ErrShutdown)
+		cancel()
 		select {
 		case <-ch:
 		case <-time.After(grace):
@@ -99,19 +108,7 @@ func (p *program) signals() (context.Context, func()) {
 		}
 		os.Exit(1)
 	}()
-	return ctx, func() { signal.Stop(ch); close(done); cancel(nil) }
-}
-
-func firstWords(args []string) []string {
-	for i, a := range args {
-		if strings.HasPrefix(a, "-") {
-			return args[:i]
-		}
-		if i == 1 {
-			return args[:2]
-		}
-	}
-	return args
+	return ctx, func() { signal.Stop(ch); close(done); cancel() }
 }
 
 func asksJSON(args []string) bool {
@@ -136,7 +133,7 @@ const (
 
 // groupOf names the group of a tool's command; what is not listed is work.
 var groupOf = map[string]string{
-	"forgeplan_init": groupMaintain, "forgeplan_activity": groupInvestigate,
+	"forgeplan_init": groupMaintain, "forgeplan_sync": groupMaintain, "forgeplan_renumber": groupMaintain, "forgeplan_activity": groupInvestigate,
 	"forgeplan_undo_last": groupRecover, "forgeplan_restore": groupRecover, "forgeplan_redo": groupRecover, "forgeplan_receipts": groupRecover,
 }
 
@@ -145,31 +142,29 @@ func (p *program) root() *cobra.Command {
 		Use:           "forgeplan",
 		Short:         "Engineering decisions, and a journal of everything done to them",
 		Long:          "forgeplan keeps engineering decisions as Markdown files beside the code, and a\njournal of every change and every call, by people and by agents.",
-		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
 
-		SuggestionsMinimumDistance: 2,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			p.env.Start = p.dir
-			if p.dir == "" {
-				p.env.Start = p.getenv("FORGEPLAN_WORKSPACE")
-			}
-			return nil
-		},
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return p.prepare(cmd) },
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
+			switch {
+			case len(args) > 0:
 				return p.unknownCommand(cmd, args[0])
+			case p.version:
+				return p.printVersion()
+			case p.json:
+				return tools.Fail(tools.ClassInvalidInput, "no command given", tools.Say("See all commands: `forgeplan --help`"))
 			}
 			return cmd.Help()
 		},
 	}
-	root.SetVersionTemplate(versionText() + "\n")
-	root.PersistentFlags().StringVar(&p.dir, "workspace", "", "project folder (default: the nearest .forgeplan upwards)")
+	root.Flags().BoolVarP(&p.version, "version", "v", false, "version, commit and journal format")
+	root.PersistentFlags().StringVar(&p.dir, "workspace", "", "project folder `DIR` (default: the nearest .forgeplan upwards)")
 	root.PersistentFlags().BoolVar(&p.json, "json", false, "one JSON document on stdout, for failures too")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return tools.Fail(tools.ClassInvalidInput, err.Error(), tools.Say("See its flags with --help."))
+	root.SetFlagErrorFunc(p.wrongFlag)
+	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName { // --since_hours, as over MCP
+		return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
 	})
 	root.AddGroup(&cobra.Group{ID: groupWork, Title: "Work:"}, &cobra.Group{ID: groupRecover, Title: "Recover:"},
 		&cobra.Group{ID: groupInvestigate, Title: "Investigate:"}, &cobra.Group{ID: groupMaintain, Title: "Maintain:"})
@@ -177,17 +172,86 @@ func (p *program) root() *cobra.Command {
 		root.AddCommand(p.toolCommand(t))
 	}
 	root.AddCommand(p.serveCommand(), p.replayCommand(), p.verifyCommand(), p.versionCommand(), p.docsCommand())
-	root.SetHelpCommandGroupID(groupMaintain)
+	root.SetHelpCommand(p.helpCommand())
 	root.SetCompletionCommandGroupID(groupMaintain)
 	return root
 }
 
-func (p *program) unknownCommand(cmd *cobra.Command, name string) error {
-	msg := "unknown command " + strconv.Quote(safeText(name, 80))
-	if near := cmd.SuggestionsFor(name); len(near) > 0 {
+// prepare runs before every command that runs.
+func (p *program) prepare(cmd *cobra.Command) error {
+	p.env.Command = cmd.CommandPath() // without arguments: others see it while they wait
+	from := "--workspace"
+	if p.env.Start = p.dir; p.dir == "" {
+		from, p.env.Start = "FORGEPLAN_WORKSPACE", p.getenv("FORGEPLAN_WORKSPACE")
+	}
+	if p.env.Start == "" || cmd.Name() == "serve" { // a server looks at each call and answers there
+		return nil
+	}
+	// A folder that is not there would be looked for upwards, and another
+	// project found.
+	if fi, err := os.Stat(p.env.Start); err != nil || !fi.IsDir() {
+		return tools.Fail(tools.ClassInvalidInput, from+" names no folder; nothing was changed", tools.Say("Name the folder of the project."))
+	}
+	return nil
+}
+
+// unknownCommand names the nearest commands, and the command of a tool that was
+// called by its name over MCP.
+func (p *program) unknownCommand(root *cobra.Command, name string) error {
+	var near []string
+	if t, ok := p.reg.Lookup(name); ok {
+		near = []string{t.Command}
+	}
+	for d := 1; d <= 2 && len(near) == 0; d++ {
+		root.SuggestionsMinimumDistance = d
+		near = root.SuggestionsFor(name)
+	}
+	msg := "unknown command " + strconv.Quote(render.Safe(name, 80))
+	if len(near) > 0 {
 		msg += "; did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return tools.Fail(tools.ClassInvalidInput, msg, tools.Say("See all commands: forgeplan --help"))
+	return tools.Fail(tools.ClassInvalidInput, msg, tools.Say("See all commands: `forgeplan --help`"))
+}
+
+// wrongFlag answers an unknown flag in the registry's words, which name the
+// valid ones and the nearest.
+func (p *program) wrongFlag(cmd *cobra.Command, err error) error {
+	msg := err.Error()
+	var unknown *pflag.NotExistError
+	if t, ok := p.reg.Lookup(cmd.Name()); ok && errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		name := strings.ReplaceAll(unknown.GetSpecifiedName(), "-", "_")
+		if raw, err := encode(map[string]any{name: ""}); err == nil {
+			if _, f := t.RepairCLI(raw); f != nil {
+				msg = f.Msg
+			}
+		}
+	}
+	return &tools.Failure{Class: tools.ClassInvalidInput, Msg: render.Safe(msg, 400),
+		Hint: tools.Hint{{Text: "See its flags: `" + cmd.CommandPath() + " --help`. Text that begins with - goes after --."}}}
+}
+
+// noPlaces is for commands that take flags alone.
+func noPlaces(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return &tools.Failure{Class: tools.ClassInvalidInput, Msg: fmt.Sprintf("one argument too many for `%s`", cmd.Name()),
+		Hint: tools.Hint{{Text: "See its flags: `" + cmd.CommandPath() + " --help`."}}}
+}
+
+func (p *program) helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Explains a command", GroupID: groupMaintain,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			found, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return p.unknownCommand(root, args[0])
+			}
+			found.InitDefaultHelpFlag()
+			return found.Help()
+		},
+	}
 }
 
 // caller is who runs this command.
@@ -199,6 +263,8 @@ func (p *program) caller() tools.Caller {
 	if c.Actor == "" {
 		if u, err := user.Current(); err == nil {
 			c.Actor = u.Username
+		} else if c.Actor = p.getenv("USER"); c.Actor == "" {
+			c.Actor = p.getenv("USERNAME")
 		}
 	}
 	return c

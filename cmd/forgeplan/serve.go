@@ -12,7 +12,7 @@ import (
 func (p *program) serveCommand() *cobra.Command {
 	var toolset string
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Serves the tools to an agent over MCP on stdin and stdout", GroupID: groupMaintain, Args: cobra.NoArgs,
+		Use: "serve", Short: "Serves the tools to an agent over MCP on stdin and stdout", GroupID: groupMaintain, Args: noPlaces,
 		Long: "Serves the tools to an agent over MCP on stdin and stdout. The workspace is looked\nup at each call; nothing is touched at the start. Ends when stdin does.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if toolset == "" {
@@ -33,10 +33,14 @@ func (p *program) serveCommand() *cobra.Command {
 			if p.getenv("FORGEPLAN_LOG") == "debug" {
 				level = slog.LevelDebug
 			}
-			return mcp.Serve(cmd.Context(), p.reg, mcp.Options{
+			err := mcp.Serve(cmd.Context(), p.reg, mcp.Options{
 				In: p.stdin, Out: p.stdout, Version: version, Session: session, Actor: p.getenv("FORGEPLAN_ACTOR"), Toolset: toolset,
 				Log: slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level})),
 			})
+			if err != nil {
+				return tools.Classify(err)
+			}
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&toolset, "toolset", "", "tools to offer: core (default), audit or all")

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-	"unicode/utf8"
 
-	"forgeplan/internal/render"
 	"forgeplan/internal/workspace"
 
 	"github.com/spf13/cobra"
@@ -40,23 +38,21 @@ func versionText() string {
 
 func (p *program) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Prints version, commit and journal format", GroupID: groupMaintain, Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			if p.json {
-				enc := json.NewEncoder(p.stdout)
-				return enc.Encode(struct {
-					Version string `json:"version"`
-					Commit  string `json:"commit"`
-					Format  int    `json:"journal_format"`
-					Go      string `json:"go"`
-				}{version, commit(), workspace.JournalFormat, runtime.Version()})
-			}
-			fmt.Fprintln(p.stdout, versionText())
-			return nil
-		},
+		Use: "version", Short: "Prints version, commit and journal format", GroupID: groupMaintain, Args: noPlaces,
+		Long: "Prints version, commit and journal format.",
+		RunE: func(*cobra.Command, []string) error { return p.printVersion() },
 	}
 }
 
-func safeText(s string, limit int) string { return render.Safe(s, limit) }
-
-func validText(b []byte) bool { return utf8.Valid(b) }
+func (p *program) printVersion() error {
+	if p.json {
+		return json.NewEncoder(p.stdout).Encode(struct {
+			Version string `json:"version"`
+			Commit  string `json:"commit"`
+			Format  int    `json:"journal_format"`
+			Go      string `json:"go"`
+		}{version, commit(), workspace.JournalFormat, runtime.Version()})
+	}
+	_, err := fmt.Fprintln(p.stdout, versionText())
+	return err
+}
