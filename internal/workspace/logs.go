@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"forgeplan/internal/event"
@@ -24,6 +25,7 @@ const (
 	metaLog     = "log"
 	maxLogLines = 5000     // lines one call catches up
 	logTail     = 64 << 10 // bytes at the end of a day's file that are read to find its last line
+	maxLogTail  = 32 << 20 // bytes that are read at most
 )
 
 type logCursor struct {
@@ -72,7 +74,7 @@ func noteLogDay(tx *journal.Tx, c event.Call) error {
 }
 
 // lastLogged is the ULID of the last whole line of a log file that carries
-// one of ours; zero if there is none.
+// one of ours; zero if there is none. A line may be whole without its end.
 func (w *Workspace) lastLogged(name string) (last ulid.ULID) {
 	f, err := w.root.Open(name)
 	if err != nil {
@@ -83,18 +85,22 @@ func (w *Workspace) lastLogged(name string) (last ulid.ULID) {
 	if err != nil || !fi.Mode().IsRegular() {
 		return last
 	}
-	from := max(0, fi.Size()-logTail)
-	buf, err := io.ReadAll(io.NewSectionReader(f, from, fi.Size()-from))
-	if err != nil {
-		return last
-	}
-	lines := bytes.Split(buf, []byte("\n"))
-	for i := len(lines) - 2; i >= 0; i-- { // what stands behind the last newline is torn
-		if id, ok := loggedCall(lines[i]); ok {
-			return id
+	for tail := int64(logTail); ; tail *= 8 { // more, where lines of others stand at the end
+		from := max(0, fi.Size()-tail)
+		buf, err := io.ReadAll(io.NewSectionReader(f, from, fi.Size()-from))
+		if err != nil {
+			return last
+		}
+		lines := bytes.Split(buf, []byte("\n"))
+		for _, line := range slices.Backward(lines) { // the last one may be torn: then it is no JSON
+			if id, ok := loggedCall(line); ok {
+				return id
+			}
+		}
+		if from == 0 || tail >= maxLogTail {
+			return last
 		}
 	}
-	return last
 }
 
 // loggedCall reads the ULID of a log line of ours.

@@ -239,7 +239,7 @@ func (w *Workspace) replayLog(name string, want *logFile) (int, error) {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		if id, ok := loggedCall([]byte(line)); ok && strings.HasSuffix(line, "\n") {
+		if id, ok := loggedCall([]byte(line)); ok {
 			there[id] = true
 		} else if strings.HasSuffix(line, "\n") || !torn(line, want.lines) {
 			foreign = true
