@@ -77,6 +77,7 @@ var Folders = []Folder{
 		Tests: []string{"..."},
 	},
 	{Path: "mcp", Job: "protocol face: it moves JSON", Ours: []string{"tools"}, Libs: []string{sdk, jsonschema}, Tests: []string{"..."}},
+	{Path: "mcp/tsclient", Job: "the built program against the official TypeScript client"},
 	{
 		Path: "cmd/forgeplan", Job: "command-line face",
 		Ours:  []string{"tools", "mcp", "internal/workspace", "internal/render"},
