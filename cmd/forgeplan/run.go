@@ -160,7 +160,7 @@ func (p *program) root() *cobra.Command {
 		},
 	}
 	root.Flags().BoolVarP(&p.version, "version", "v", false, "version, commit and journal format")
-	root.PersistentFlags().StringVar(&p.dir, "workspace", "", "project folder `DIR` (default: the nearest .forgeplan upwards)")
+	root.PersistentFlags().StringVar(&p.dir, "workspace", "", "project in `DIR` (default: the nearest .forgeplan upwards)")
 	root.PersistentFlags().BoolVar(&p.json, "json", false, "one JSON document on stdout, for failures too")
 	root.SetFlagErrorFunc(p.wrongFlag)
 	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName { // --since_hours, as over MCP
