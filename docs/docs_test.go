@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -158,4 +159,52 @@ func TestLinks(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestReadme runs the transcript of the README and compares what is printed,
+// but for times, durations and hashes.
+func TestReadme(t *testing.T) {
+	_, block, ok := strings.Cut(read(t, "../README.md"), "\n```console\n")
+	block, _, closed := strings.Cut(block, "\n```\n")
+	if !ok || !closed {
+		t.Fatal("no transcript")
+	}
+	bin := t.TempDir()
+	build := exec.Command("go", "build", "-o", bin, "forgeplan/cmd/forgeplan")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	project := t.TempDir()
+	var got strings.Builder
+	for line := range strings.Lines(block + "\n") {
+		command, ok := strings.CutPrefix(line, "$ ")
+		if !ok {
+			continue
+		}
+		got.WriteString(line)
+		sh := exec.Command("sh", "-c", command)
+		sh.Dir = project
+		sh.Env = []string{"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + project, "LC_ALL=C"}
+		out, err := sh.CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v", command, err)
+		}
+		got.Write(out)
+	}
+	if got, want := scrub(got.String()), scrub(block+"\n"); got != want {
+		t.Errorf("the transcript is now:\n%s\nin the README:\n%s", got, want)
+	}
+}
+
+// scrub takes out what differs from run to run.
+func scrub(s string) string {
+	for _, r := range [][2]string{
+		{`\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z`, "<time>"},
+		{`\b[0-9a-f]{64}\b`, "<sha256>"},
+		{` +\d+\n`, " <ms>\n"}, // the last column of activity
+	} {
+		s = regexp.MustCompile(r[0]).ReplaceAllString(s, r[1])
+	}
+	return s
 }

@@ -11,15 +11,14 @@ var counters = View[int]{
 	Name:    "counters",
 	Version: 1,
 	Keys: func(e event.Event) []string {
-		if c, ok := e.Data.(artifact.Created); ok && c.Number > 0 {
-			return []string{c.Kind}
+		if kind, _ := numberOf(e); kind != "" {
+			return []string{kind}
 		}
 		return nil
 	},
 	Fold: func(_ string, last int, e event.Event) (int, bool) {
-		if c, ok := e.Data.(artifact.Created); ok {
-			last = max(last, c.Number)
-		}
+		_, n := numberOf(e)
+		last = max(last, n)
 		return last, last > 0
 	},
 	Encode: func(n int) []byte {
@@ -44,4 +43,21 @@ type Counters struct{ Table Table }
 func (c Counters) Last(kind string) (int, error) {
 	n, _, err := counters.Get(c.Table, kind)
 	return n, err
+}
+
+// numberOf is the number that an event uses up, and of which kind: that of the
+// id's prefix, whatever kind the artifact is.
+func numberOf(e event.Event) (kind string, n int) {
+	switch p := e.Data.(type) {
+	case artifact.Created:
+		kind, n = p.Kind, p.Number
+	case artifact.Renumbered:
+		if id, err := artifact.ParseID(p.ID); err == nil {
+			kind, n = string(id.Kind), p.Number
+		}
+	}
+	if n <= 0 {
+		return "", 0
+	}
+	return kind, n
 }

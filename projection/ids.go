@@ -81,6 +81,8 @@ func idOf(e event.Event) (id string, comes bool) {
 		return p.ID, true
 	case artifact.Restored:
 		return p.State.ID, true
+	case artifact.Renumbered:
+		return p.ID, true // the old id keeps resolving
 	case artifact.Deleted:
 		return p.State.ID, false
 	}

@@ -39,6 +39,7 @@ var Events = []event.Kind{event.KindOf[Consumed]()}
 
 // Receipt is one destructive operation that was recorded.
 type Receipt struct {
+	//lint:ignore U1000 the codec finds it by its name
 	_msgpack   struct{}  `msgpack:",as_array"`
 	ID         string    // trash-2026-04-26T10-14-22-001
 	Event      ulid.ULID // that opened it

@@ -58,7 +58,7 @@ const (
 const skew = time.Minute
 
 var activityTool = Reading(Tool{
-	Name: "forgeplan_activity", Command: "activity", Title: "What was called", Effect: Reads, Set: "core",
+	Name: "forgeplan_activity", Command: "activity", Title: "What was called", Effect: Reads, Set: "core", looks: looksNowhere,
 	Summary: "Lists the calls of the last hours from the journal: what did I run, what failed, what changed something?",
 	Doc:     "In order of commit, the newest `limit`. Use it after an interruption and before anything destructive.",
 	Example: `{"since_hours": 1}`,

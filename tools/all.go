@@ -3,8 +3,8 @@ package tools
 // All lists every tool, in the order of help and documentation.
 func All() []*Tool {
 	return []*Tool{
-		initTool, newTool, getTool, listTool, updateTool, linkTool, unlinkTool, tagTool, untagTool,
+		initTool, syncTool, newTool, getTool, listTool, updateTool, linkTool, unlinkTool, tagTool, untagTool,
 		activateTool, supersedeTool, deprecateTool, deleteTool, renewTool, reopenTool,
-		undoLastTool, restoreTool, redoTool, receiptsTool, activityTool,
+		undoLastTool, restoreTool, redoTool, receiptsTool, activityTool, renumberTool,
 	}
 }

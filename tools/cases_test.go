@@ -240,7 +240,7 @@ func TestLongList(t *testing.T) {
 	}
 	defer w.Close()
 	const total = 1200
-	if _, err := w.Update(context.Background(), ws.Clock.Now(), func(world *workspace.World) (workspace.Verdict, error) {
+	if _, err := w.Update(context.Background(), workspace.Request{Started: ws.Clock.Now()}, func(world *workspace.World) (workspace.Verdict, error) {
 		for i := range total {
 			if _, err := world.Create(workspace.New{Kind: "note", Title: fmt.Sprintf("%d %s", i, strings.Repeat("длинное имя ", 40)), Body: []byte("x")}); err != nil {
 				return workspace.Verdict{}, err

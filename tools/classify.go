@@ -57,10 +57,7 @@ func Classify(err error) *Failure {
 		return Fail(ClassNotFound, "no .forgeplan folder here or in any folder above", Say("Make one where the project is: "), Call("forgeplan_init"),
 			Say(" (or start with --workspace DIR or FORGEPLAN_WORKSPACE to use another)."))
 	case errors.Is(err, workspace.ErrUninitialized):
-		return Fail(ClassNotFound, "this .forgeplan folder has no journal yet", Say("Make it: "), Call("forgeplan_init"))
-	case errors.Is(err, workspace.ErrAdopt):
-		return Fail(ClassRule, "this .forgeplan folder holds artifact files but no journal; taking existing files in is not possible yet, nothing was changed",
-			Say("Start in an empty folder for now."))
+		return Fail(ClassNotFound, "this .forgeplan folder has no journal yet", Say("Make it, and take the files in: "), Call("forgeplan_init"))
 	case errors.Is(err, workspace.ErrLost), errors.Is(err, journal.ErrLost), errors.Is(err, journal.ErrMissing):
 		return Fail(ClassCorrupt, "journal lost: .forgeplan/journal.db is missing or empty although artifacts were recorded; nothing was changed",
 			Say("Put the file back from a backup. The Markdown files are untouched and readable."))

@@ -41,6 +41,8 @@ func TestExamples(t *testing.T) {
 		{"forgeplan_update", `{"id": "PRD-001", "valid_until": "2026-04-01"}`, "-"},
 		{"forgeplan_renew", `{"id": "PRD-001", "until": "2027-06-30", "reason": "measured again"}`, ""},
 		{"forgeplan_reopen", `{"id": "PRD-001", "reason": "the load tripled"}`, ""},
+		{"forgeplan_sync", `{}`, ""},
+		{"forgeplan_renumber", `{"id": "PRD-002"}`, ""},
 		{"forgeplan_activity", `{"since_hours": 1, "limit": 2}`, ""},
 	} {
 		r := ws.Reg.Call(context.Background(), ws.Caller, c[0], json.RawMessage(c[1]))

@@ -95,6 +95,7 @@ var getTool = Reading(Tool{
 	out := getOut{Links: []linkRow{}, LinkedFrom: []linkRow{}}
 	var a artifact.Artifact
 	var body []byte
+	var clashes []artifact.Artifact
 	err := c.View(func(w *workspace.World) (err error) {
 		if a, err = w.Find(in.ID); err != nil {
 			return err
@@ -105,6 +106,7 @@ var getTool = Reading(Tool{
 		if out.Links, out.LinkedFrom, err = linkRows(w, a.UID); err != nil {
 			return err
 		}
+		clashes = w.Clashes(a)
 		return nil
 	})
 	if err != nil {
@@ -112,6 +114,9 @@ var getTool = Reading(Tool{
 	}
 	c.Target(a.UID)
 	c.Read(a.UID)
+	for _, other := range clashes {
+		c.Warn("%s is also the id in %s, which is listed as %s; this one is %s", a.ID, other.Path, other.ID, a.Path)
+	}
 	out.ID, out.Kind, out.Status, out.Title, out.Depth = a.ID, a.Kind, a.StatusAt(c.Now()), a.Title, a.Depth
 	out.Tags = append([]string{}, a.Tags...)
 	out.Author, out.ParentEpic, out.ValidUntil = a.Author, a.ParentEpic, a.ValidUntil

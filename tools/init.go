@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"forgeplan/internal/workspace"
 )
@@ -17,17 +18,27 @@ type initOut struct {
 	Workspace string `json:"workspace"`
 	Project   string `json:"project"`
 	Message   string `json:"message"`
+	syncOut
+	LeftAlone []string `json:"left_alone"`
 }
 
-func (o *initOut) WriteText(w io.Writer, _ int) { fmt.Fprintln(w, o.Message) }
+func (o *initOut) WriteText(w io.Writer, width int) {
+	fmt.Fprintln(w, o.Message)
+	if len(o.Created)+len(o.Findings) > 0 {
+		o.syncOut.WriteText(w, width)
+	}
+	if len(o.LeftAlone) > 0 {
+		fmt.Fprintf(w, "Not taken in: %s\n", strings.Join(o.LeftAlone, ", "))
+	}
+}
 
 var initTool = Starting(Tool{
 	Name: "forgeplan_init", Command: "init", Title: "Make the workspace", Effect: Starts, Set: "core",
 	Summary: "Makes .forgeplan/ in the project folder.",
-	Doc:     "Where a workspace exists it changes nothing and says so.",
+	Doc:     "Artifact files that stand there are taken in as they are. Where a workspace exists it changes nothing and says so.",
 }, func(c *Run, in initIn, start func() (workspace.Initialized, error)) (initOut, error) {
 	done, err := start()
-	out := initOut{Workspace: workspace.Folder, Project: done.Project}
+	out := initOut{Workspace: workspace.Folder, Project: done.Project, syncOut: synced(done.Found), LeftAlone: orNone(done.Left)}
 	switch {
 	case errors.Is(err, workspace.ErrExists):
 		out.Message = "The workspace exists already; nothing was changed."

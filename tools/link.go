@@ -20,8 +20,6 @@ type linkOut struct {
 	Relation string `json:"relation"`
 	Target   string `json:"target"`
 	Version  int    `json:"version"`
-
-	verb string
 }
 
 func (o *linkOut) WriteText(w io.Writer, _ int) {

@@ -128,7 +128,7 @@ func parseCursor(s string) (k rowKey, err error) {
 }
 
 var listTool = Reading(Tool{
-	Name: "forgeplan_list", Command: "list", Aliases: []string{"ls"}, Title: "List artifacts", Effect: Reads, Set: "core",
+	Name: "forgeplan_list", Command: "list", Aliases: []string{"ls"}, Title: "List artifacts", Effect: Reads, Set: "core", looks: looksAll,
 	Summary: "Lists artifacts without bodies, newest first: which PRDs are active?",
 	Doc:     "`count` is all that match, `returned` what is here; go on with `next_cursor`.",
 	Example: `{"kind": "prd", "status": "active"}`,

@@ -52,7 +52,7 @@ func (o *receiptsOut) WriteText(w io.Writer, width int) {
 const receiptsLimit = 50
 
 var receiptsTool = Reading(Tool{
-	Name: "forgeplan_receipts", Command: "receipts", Title: "What can be taken back", Effect: Reads, Set: "core",
+	Name: "forgeplan_receipts", Command: "receipts", Title: "What can be taken back", Effect: Reads, Set: "core", looks: looksNowhere,
 	Summary: "Lists deletions, supersedes and deprecations, newest first: whose, when, and what would come back.",
 	Doc:     "Receipts never expire.",
 	Example: `{"open": true}`,

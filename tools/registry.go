@@ -79,6 +79,7 @@ type Run struct {
 	World  *workspace.World // of a mutation; nil while a reading tool runs
 
 	reg      *Registry
+	request  workspace.Request
 	ws       *workspace.Workspace
 	now      time.Time
 	args     Arguments
@@ -97,11 +98,12 @@ const maxRead = 200
 // View gives a reading tool one hold of the workspace. fn copies what the tool
 // needs; the tool computes after it, outside the lock.
 func (c *Run) View(fn func(*workspace.World) error) error {
-	warnings, err := c.ws.View(c.Ctx, func(w *workspace.World) error {
+	found, err := c.ws.View(c.Ctx, c.request, func(w *workspace.World) error {
 		c.now, c.seen = w.Now(), w.Seen()
 		return fn(w)
 	})
-	c.warnings = append(c.warnings, warnings...)
+	c.warnings = append(c.warnings, found.Warn()...)
+	c.request.Look = workspace.Look{} // looked once
 	return err
 }
 
@@ -269,7 +271,7 @@ func (r *Registry) invoke(ctx context.Context, caller Caller, name string, raw [
 
 // call starts the tool's view of the call.
 func (in *invocation) call(ws *workspace.Workspace) *Run {
-	return &Run{reg: in.r, Ctx: in.ctx, Caller: in.caller, ws: ws, now: in.started, args: in.args,
+	return &Run{reg: in.r, request: in.request(), Ctx: in.ctx, Caller: in.caller, ws: ws, now: in.started, args: in.args,
 		warnings: append([]string(nil), in.args.Warnings...)}
 }
 
@@ -335,6 +337,28 @@ func (in *invocation) unrecorded(f *Failure, e event.Call) Reply {
 	return Reply{Body: in.failureBody(&g), Failure: &g}
 }
 
+// request tells the workspace which files the call has to see: those of the
+// artifacts it names, the folder of what it creates, or all.
+func (in *invocation) request() workspace.Request {
+	req := workspace.Request{Started: in.started, Attempt: in.attempt, Dry: in.flag("dry_run")}
+	switch in.tool.looks {
+	case looksAll:
+		req.Look.All = true
+	case looksNowhere:
+		return req
+	}
+	for _, p := range in.tool.Params {
+		switch text := in.text(p.Name); {
+		case text == "":
+		case p.Name == "id" || p.Name == "source" || p.Name == "target" || p.Name == "by" || p.Name == "parent_epic":
+			req.Look.IDs = append(req.Look.IDs, text)
+		case p.Name == "kind" && in.tool.Effect == Adds:
+			req.Look.Kind = text
+		}
+	}
+	return req
+}
+
 // recorded: calls over MCP all are, on the command line those that may change
 // something.
 func (in *invocation) recorded() bool { return in.caller.Face != "cli" || in.tool.Mutates() }
@@ -374,7 +398,7 @@ func (in *invocation) reading(run reads) Reply {
 			}
 		}
 	}
-	return Reply{Body: body, Text: d.text(), Warnings: d.warnings}
+	return Reply{Body: body, Text: d.text(), Findings: d.findings(), Warnings: d.warnings}
 }
 
 // kept is what is stored under an idempotency key: the answer, undressed.
@@ -399,7 +423,7 @@ func (in *invocation) mutating(run mutates) Reply {
 		failure *Failure
 		c       *Run
 	)
-	done, err := ws.Update(in.ctx, in.started, func(world *workspace.World) (workspace.Verdict, error) {
+	done, err := ws.Update(in.ctx, in.request(), func(world *workspace.World) (workspace.Verdict, error) {
 		c = in.call(ws)
 		c.World, c.seen = world, world.Seen()
 		d = dressed{mutation: true, call: world.Call(), dryRun: in.flag("dry_run")}
@@ -418,7 +442,7 @@ func (in *invocation) mutating(run mutates) Reply {
 	case failure != nil:
 		return Reply{Body: in.failureBody(failure), Failure: failure}
 	}
-	d.warnings = append(d.warnings, done.Warnings...)
+	d.warnings = append(append(d.warnings, done.Found.Warn()...), done.Warnings...)
 	if f, ok := d.value.(interface{ filed(map[ulid.ULID]bool) }); ok && !d.dryRun {
 		f.filed(done.Written)
 	}
@@ -426,7 +450,7 @@ func (in *invocation) mutating(run mutates) Reply {
 	if err != nil {
 		return Reply{Body: in.failureBody(Classify(err)), Failure: Classify(err)}
 	}
-	return Reply{Body: body, Text: d.text(), Warnings: d.warnings}
+	return Reply{Body: body, Text: d.text(), Findings: d.findings(), Warnings: d.warnings}
 }
 
 // decide is what happens inside the transaction of a mutation.
@@ -595,7 +619,7 @@ func (in *invocation) starting(run starts) Reply {
 	if err != nil {
 		return in.refuse(Classify(err))
 	}
-	return Reply{Body: body, Text: d.text(), Warnings: d.warnings}
+	return Reply{Body: body, Text: d.text(), Findings: d.findings(), Warnings: d.warnings}
 }
 
 func (in *invocation) text(name string) string { s, _ := in.args.Values[name].(string); return s }
@@ -672,6 +696,14 @@ func (d *dressed) body(in *invocation) ([]byte, error) {
 	}
 	add("_next_action", in.next(d.hint))
 	return append(out, '}'), nil
+}
+
+// findings asks a checking tool's result what it found.
+func (d *dressed) findings() int {
+	if f, ok := d.value.(interface{ findings() int }); ok {
+		return f.findings()
+	}
+	return 0
 }
 
 func (d *dressed) lines() []string {

@@ -88,31 +88,6 @@ func TestReplayRestores(t *testing.T) {
 	}
 }
 
-// TestHandEditStays: a file that is not what we last wrote is left alone, with
-// a warning, and the journal has the new version.
-func TestHandEditStays(t *testing.T) {
-	ws := testws.New(t)
-	ws.Must("forgeplan_new", `{"kind":"prd","title":"Edited","body":"one\n"}`)
-	path := filepath.Join(ws.Dir, workspace.Folder, "prds", "PRD-001-edited.md")
-	edited := ws.File("prds/PRD-001-edited.md") + "A sentence typed by a person.\n"
-	if err := os.WriteFile(path, []byte(edited), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range []string{`{"id":"PRD-001","depth":"deep"}`, `{"id":"PRD-001","title":"Other"}`} {
-		out := ws.Must("forgeplan_update", args)
-		if w := out["warnings"].([]any); len(w) != 1 {
-			t.Errorf("%s: warnings %v", args, w)
-		}
-		if ws.File("prds/PRD-001-edited.md") != edited {
-			t.Errorf("%s: the edit is gone", args)
-		}
-	}
-	replay(t, ws)
-	if ws.File("prds/PRD-001-edited.md") != edited {
-		t.Error("replay: the edit is gone")
-	}
-}
-
 // TestReadsLeaveChangesAlone: reads and failures append to `calls` alone, a
 // dry run leaves `changes`, tables and files as they were.
 func TestReadsLeaveChangesAlone(t *testing.T) {

@@ -20,6 +20,8 @@ type Reply struct {
 	Failure *Failure
 	// Text prints the answer for people, in lines of at most width columns (0: no limit). Nil on failure.
 	Text func(w io.Writer, width int)
+	// Findings counts what a checking call found although it succeeded; the command line then ends with exit code 3.
+	Findings int
 	// Warnings are the lines that also stand in Body.
 	Warnings []string
 }

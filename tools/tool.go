@@ -45,9 +45,19 @@ type Tool struct {
 	Params  []Param // in the order of help and schema
 	Example string  // arguments as JSON
 
-	run runner
-	out func() any // an empty result, to read a kept one into
+	looks looks // which files its calls see
+	run   runner
+	out   func() any // an empty result, to read a kept one into
 }
+
+// looks says which files of a workspace a call has to see before it decides.
+type looks int
+
+const (
+	looksNamed   looks = iota // of the artifacts it names
+	looksAll                  // of all
+	looksNowhere              // none: it asks of calls, not of artifacts
+)
 
 // runner is what the registry makes of a tool's function.
 type runner any

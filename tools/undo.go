@@ -3,6 +3,7 @@ package tools
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +31,7 @@ type undoOut struct {
 	Status             string   `json:"status"`
 	Version            int      `json:"version"`
 	Path               string   `json:"path"`
+	RestoredAll        []string `json:"restored_all,omitempty"` // of a batch of accepted file deletions
 
 	UID ulid.ULID `json:"-"`
 }
@@ -73,15 +75,14 @@ var undoLastTool = Mutating(Tool{
 	Example: `{}`,
 }, func(c *Run, in undoLastIn) (undoOut, error) {
 	since := c.Now().Add(-time.Duration(in.WithinHours * float64(time.Hour))).UnixNano()
+	scope := in.Scope
 	for r, err := range c.World.Receipts().Open() {
 		if err != nil {
 			return undoOut{}, err
 		}
-		in, err := c.inScope(r.Run, in.Scope)
-		if err != nil {
+		if in, err := c.inScope(r.Run, scope); err != nil {
 			return undoOut{}, err
-		}
-		if !in {
+		} else if !in {
 			continue
 		}
 		if r.At < since {
@@ -90,6 +91,9 @@ var undoLastTool = Mutating(Tool{
 			continue
 		}
 		out, err := reverse(c, r, "undo")
+		if err == nil && scope == "files" {
+			err = reverseBatch(c, r, &out)
+		}
 		if err != nil {
 			return out, err
 		}
@@ -104,13 +108,40 @@ var undoLastTool = Mutating(Tool{
 			As("forgeplan_activity --tool forgeplan_delete,forgeplan_supersede,forgeplan_deprecate --since 720h"), Say("."))
 })
 
+// reverseBatch takes back the rest of the deletions that were accepted in one
+// call; the answer names the first and lists all.
+func reverseBatch(c *Run, first receipts.Receipt, out *undoOut) error {
+	batch := []receipts.Receipt{}
+	for r, err := range c.World.Receipts().Open() {
+		if err != nil {
+			return err
+		}
+		if r.Run == first.Run {
+			batch = append(batch, r)
+		}
+	}
+	all := []string{first.Artifact}
+	for _, r := range batch {
+		one, err := reverse(c, r, "undo")
+		if err != nil {
+			return err
+		}
+		all = append(all, r.Artifact)
+		out.RelationsRestored += one.RelationsRestored
+	}
+	slices.Reverse(all) // the newest was first
+	out.RestoredAll, out.Restored = all, all[0]
+	return nil
+}
+
 // inScope reports whether a call is one that the caller wants to look at.
 func (c *Run) inScope(call ulid.ULID, scope string) (bool, error) {
 	made, ok, err := c.World.CallOf(call)
 	if err != nil || !ok {
 		return false, err
 	}
-	if files := made.ActorKind == "file"; files != (scope == "files") {
+	// A deletion that came from a file is taken back only by who asks for these.
+	if files := made.Tool == workspace.SyncTool; files != (scope == "files") {
 		return false, nil
 	}
 	switch scope {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"forgeplan/internal/testws"
-	"forgeplan/internal/workspace"
 	"forgeplan/tools"
 
 	"pgregory.net/rapid"
@@ -354,20 +352,18 @@ func TestUndoProperty(t *testing.T) {
 	})
 }
 
-// A file that a person changed is not removed by a deletion.
-func TestDeleteLeavesHandEdits(t *testing.T) {
+// A file that a person changed is taken in before it is removed, and comes
+// back as that person left it.
+func TestDeleteTakesHandEditsIn(t *testing.T) {
 	ws := testws.New(t)
 	ws.Must("forgeplan_new", `{"kind":"note","title":"Edited"}`)
-	path := filepath.Join(ws.Dir, workspace.Folder, "notes", "NOTE-001-edited.md")
-	if err := os.WriteFile(path, []byte("mine now"), 0o644); err != nil {
-		t.Fatal(err)
+	edited := edit(t, ws, "notes/NOTE-001-edited.md", func(s string) string { return s + "mine\n" })
+	ws.Must("forgeplan_delete", `{"id":"NOTE-001"}`)
+	if ws.File("notes/NOTE-001-edited.md") != "" {
+		t.Error("the file is still there")
 	}
-	out := ws.Must("forgeplan_delete", `{"id":"NOTE-001"}`)
-	if ws.File("notes/NOTE-001-edited.md") != "mine now" || !strings.Contains(fmt.Sprint(out["warnings"]), "by hand") {
-		t.Errorf("%v", out)
-	}
-	back := ws.Must("forgeplan_undo_last", `{}`)
-	if ws.File("notes/NOTE-001-edited.md") != "mine now" || back["projection_restored"] != false {
-		t.Errorf("%v", back)
+	ws.Must("forgeplan_undo_last", `{}`)
+	if got := ws.File("notes/NOTE-001-edited.md"); got != edited {
+		t.Errorf("got %q, want %q", got, edited)
 	}
 }

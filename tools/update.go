@@ -38,8 +38,6 @@ type updateOut struct {
 	Path    string      `json:"path"`
 	Fields  []string    `json:"fields"`
 	Body    *bodyChange `json:"body,omitempty"`
-
-	before int
 }
 
 func (o *updateOut) WriteText(w io.Writer, _ int) {
@@ -96,9 +94,7 @@ var updateTool = Mutating(Tool{
 		return out, err
 	}
 	for _, e := range c.World.Emitted() {
-		for _, f := range artifact.Changes(e.Data) {
-			out.Fields = append(out.Fields, f)
-		}
+		out.Fields = append(out.Fields, artifact.Changes(e.Data)...)
 	}
 	out.ID, out.Title, out.Status, out.Version, out.Path = now.ID, now.Title, now.StatusAt(c.Now()), now.Version, now.Path
 	c.Next(Say("Read it: "), Call("forgeplan_get", "id", a.ID))

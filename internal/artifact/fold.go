@@ -35,6 +35,9 @@ var Events = []event.Kind{
 	event.KindOf[Reopened](),
 	event.KindOf[Deleted](),
 	event.KindOf[Restored](),
+	event.KindOf[StatusCorrected](),
+	event.KindOf[KindChanged](),
+	event.KindOf[Renumbered](),
 }
 
 // Fold is the artifact a after the event e, and whether there is one. a is the

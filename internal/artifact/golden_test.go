@@ -46,6 +46,9 @@ func samples() []event.Payload {
 		Reopened{As: "PRD-044", AsUID: uid(10), Reason: "more to say", Was: before},
 		Deleted{State: state, ReceiptID: "trash-2026-04-26T10-14-22-003", Redo: Redo{Receipt: uid(8)}},
 		Restored{Op: "delete", Receipt: uid(8), State: state, Status: "active", Fields: []FieldChange{{Key: "deprecated_reason", Value: "old", Set: true, Was: "not needed", WasSet: true}}, UpdatedAt: 1777190400123456789},
+		StatusCorrected{Status: "active", Was: "draft"},
+		KindChanged{Kind: "rfc", Was: "prd"},
+		Renumbered{ID: "PRD-045", Number: 45, Was: "PRD-042~7F3K"},
 	}
 }
 

@@ -81,7 +81,7 @@ var Folders = []Folder{
 	{
 		Path: "cmd/forgeplan", Job: "command-line face",
 		Ours:  []string{"tools", "mcp", "internal/workspace", "internal/render"},
-		Libs:  []string{cobra, pflag, pretty, term},
+		Libs:  []string{cobra, pflag, pretty, term, ulid},
 		Tests: []string{"..."},
 	},
 

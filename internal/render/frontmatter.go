@@ -54,8 +54,8 @@ func Split(file []byte) (Document, error) {
 			return Document{}, &ParseError{Line: n, Msg: "the frontmatter is larger than 64 KiB"}
 		}
 		if isFence(line) {
-			if blank, after := cutLine(rest); len(blank) > 0 && len(bytes.TrimRight(blank, "\r\n")) == 0 {
-				at, rest = at+len(blank), after
+			if blank, _ := cutLine(rest); len(blank) > 0 && len(bytes.TrimRight(blank, "\r\n")) == 0 {
+				at += len(blank)
 			}
 			return Document{Head: file[:at:at], Body: file[at:]}, nil
 		}
@@ -229,6 +229,20 @@ func (f Front) Text(name string) (string, bool) {
 		return "", false
 	}
 	return k.value.Value, true
+}
+
+// Raw is the value of a key in the very words of the file: a scalar as it is
+// spelled, anything else with its lines.
+func (f Front) Raw(name string) (string, bool) {
+	k, ok := f.find(name)
+	if !ok {
+		return "", false
+	}
+	if text, ok := f.Text(name); ok && k.to == k.from+1 {
+		return text, true
+	}
+	_, value, _ := strings.Cut(strings.Join(f.lines[k.from:k.to], ""), ":")
+	return strings.TrimSpace(value), true
 }
 
 // List reads a list of words, or words parted by commas. Nil where there is

@@ -2,9 +2,13 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"syscall"
 	"time"
 
+	"forgeplan/internal/artifact"
 	"forgeplan/internal/event"
 	"forgeplan/internal/fault"
 	"forgeplan/journal"
@@ -25,6 +29,7 @@ type Verdict struct {
 // Done says what became of a committed call.
 type Done struct {
 	Call     ulid.ULID
+	Found    Intake             // hand edits that were taken in before it
 	Warnings []string           // about files that could not be written
 	Written  map[ulid.ULID]bool // artifacts of this call whose file now stands as it should
 }
@@ -32,23 +37,37 @@ type Done struct {
 const metaDirty = "dirty" // uids (16 bytes each) whose file may lag behind the journal
 
 // Update runs one call as one transaction: in one hold of the lock it takes
-// the snapshot, lets decide work on it, commits the call's run together with
-// the table rows it touches, and then writes the files. started is the start
-// of the call, for its duration.
+// hand edits in, takes the snapshot, lets decide work on it, commits the call's run together with
+// the table rows it touches, and then writes the files.
 //
 // It returns nil only when the run is committed and synced. When decide fails,
 // ctx ends before the commit, or the lock is not had in time, nothing was
 // written; after journal.ErrSync the outcome is unknown.
-func (w *Workspace) Update(ctx context.Context, started time.Time, decide func(*World) (Verdict, error)) (Done, error) {
+func (w *Workspace) Update(ctx context.Context, req Request, decide func(*World) (Verdict, error)) (Done, error) {
 	branch, commit := gitHead(w.base)
 	var done Done
+	var pre scanned
+	if req.Look.All {
+		pre = w.scan() // before the lock; what is suspect is looked at again under it
+	}
 	err := w.hold(ctx, false, func(j *journal.Journal) error {
 		var touched []ulid.ULID
+		found, err := w.syncFirst(ctx, j, req, pre)
+		if err != nil {
+			return err
+		}
+		done.Found = found
 		pending := w.env.take()
-		err := j.Update(func(tx *journal.Tx) error {
+		err = j.Update(func(tx *journal.Tx) error {
 			world, late, state, err := w.begin(tx, &pending)
 			if err != nil {
 				return err
+			}
+			if req.Dry {
+				if done.Found, err = w.takeIn(world, req.Look, pre); err != nil {
+					return err
+				}
+				world.own = len(world.drafts)
 			}
 			v, err := decide(world)
 			if err != nil {
@@ -62,7 +81,7 @@ func (w *Workspace) Update(ctx context.Context, started time.Time, decide func(*
 			if v.Keep {
 				touched = world.touched()
 			}
-			if err := w.append(tx, world, v, started, state); err != nil {
+			if err := w.append(tx, world, v, req.Started, state); err != nil {
 				return err
 			}
 			return putDirty(tx, append(late, touched...))
@@ -86,7 +105,7 @@ func (w *Workspace) Update(ctx context.Context, started time.Time, decide func(*
 // a reading tool, or the record of a failure. note gets the ULID of the call
 // and the head of `changes` as it stands now.
 func (w *Workspace) Record(ctx context.Context, started time.Time, note func(*World) event.Call) (Done, error) {
-	return w.Update(ctx, started, func(world *World) (Verdict, error) {
+	return w.Update(ctx, Request{Started: started}, func(world *World) (Verdict, error) {
 		return Verdict{Call: note(world)}, nil
 	})
 }
@@ -132,7 +151,7 @@ func (w *Workspace) begin(tx *journal.Tx, pending *[]event.Call) (world *World, 
 func newWorld(tx *journal.Tx, now time.Time, base func(string) projection.Table, conf Config) *World {
 	return &World{
 		tx: tx, now: now, base: base, limits: conf, seen: tx.Head(journal.Changes).ID,
-		overlays: map[string]*projection.Overlay{}, bodies: map[ulid.ULID][]byte{},
+		overlays: map[string]*projection.Overlay{}, bodies: map[ulid.ULID][]byte{}, settled: map[ulid.ULID]artifact.Artifact{},
 	}
 }
 
@@ -239,10 +258,13 @@ func newestWall(tx *journal.Tx) int64 {
 }
 
 // touched lists the artifacts of this call whose file has to be written.
-func (w *World) touched() []ulid.ULID {
+func (w *World) touched() []ulid.ULID { return subjects(w.drafts) }
+
+// subjects are the artifacts that events are about, each once.
+func subjects(drafts []draft) []ulid.ULID {
 	var out []ulid.ULID
 	seen := map[ulid.ULID]bool{}
-	for _, d := range w.drafts {
+	for _, d := range drafts {
 		if uid := d.event.Subject; uid != (ulid.ULID{}) && !seen[uid] {
 			seen[uid] = true
 			out = append(out, uid)
@@ -275,22 +297,37 @@ func dirty(tx *journal.Tx) []ulid.ULID {
 	return out
 }
 
-// View lets fn read a snapshot in one hold. Files and log lines that a killed
-// process still owed are written first. fn must copy what it needs: the World
-// ends with it. warnings name files that could not be brought up to date.
-func (w *Workspace) View(ctx context.Context, fn func(*World) error) (warnings []string, err error) {
-	err = w.hold(ctx, true, func(j *journal.Journal) error {
+// View lets fn read a snapshot in one hold, after the hand edits that look
+// names were taken in. Files and log lines that a killed process still owed
+// are written first. fn must copy what it needs: the World ends with it.
+func (w *Workspace) View(ctx context.Context, req Request, fn func(*World) error) (found Intake, err error) {
+	var pre scanned
+	if req.Look.All {
+		pre = w.scan()
+	}
+	read := func(j *journal.Journal) error {
+		if found, err = w.syncFirst(ctx, j, req, pre); err != nil {
+			return err
+		}
 		return j.View(func(tx *journal.Tx) error {
 			base, _, err := tables(tx)
 			if err != nil {
 				return err
 			}
-			_, warnings = w.finishFiles(tx, base)
+			_, warnings := w.finishFiles(tx, base)
+			found.Warnings = append(found.Warnings, warnings...)
 			w.writeLogs(tx)
 			return fn(newWorld(tx, w.env.now(), base, w.conf))
 		})
-	})
-	return warnings, err
+	}
+	if !req.Look.none() {
+		err = w.hold(ctx, false, read)
+		if !errors.Is(err, os.ErrPermission) && !errors.Is(err, syscall.EROFS) {
+			return found, err
+		}
+		req.Look = Look{} // a workspace that cannot be written to can be read
+	}
+	return found, w.hold(ctx, true, read)
 }
 
 // scanChunk bounds how many events one hold of a lane scan reads.

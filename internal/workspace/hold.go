@@ -99,12 +99,14 @@ func events(tx *journal.Tx, l journal.Lane, after, through ulid.ULID) iter.Seq2[
 // tableState is what meta says of the stored tables: their versions, and the
 // head of `changes` that their rows stand at.
 type tableState struct {
+	//lint:ignore U1000 the codec finds it by its name
 	_msgpack struct{} `msgpack:",as_array"`
 	Tables   []tableVersion
 	Head     []byte
 }
 
 type tableVersion struct {
+	//lint:ignore U1000 the codec finds it by its name
 	_msgpack struct{} `msgpack:",as_array"`
 	Name     string
 	Version  int

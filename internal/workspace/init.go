@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"forgeplan/internal/artifact"
 	"forgeplan/internal/atomicfile"
 	"forgeplan/internal/event"
 	"forgeplan/journal"
@@ -28,7 +27,9 @@ var ignored = []string{
 type Initialized struct {
 	Base    string // the project's folder
 	Project string
-	Above   string // another workspace further up, "" if there is none
+	Above   string   // another workspace further up, "" if there is none
+	Found   Intake   // artifact files that stood there and were taken in
+	Left    []string // folders of another program that were left alone
 	Done    Done
 }
 
@@ -39,7 +40,10 @@ var ErrExists = errors.New("workspace exists")
 // written last, under another name, and renamed: a killed Init leaves a folder
 // that Init takes up again. call makes the record of this very call.
 //
-// ErrExists, ErrLost (a journal was here: never made anew) or ErrAdopt.
+// Artifact files that stand there already are taken in as they are, by a sync
+// of their own; none of them is changed.
+//
+// ErrExists, or ErrLost (a journal was here: never made anew).
 func (e *Env) Init(ctx context.Context, started time.Time, call func(*World) event.Call) (Initialized, error) {
 	base, err := e.start()
 	if err != nil {
@@ -64,9 +68,6 @@ func (e *Env) Init(ctx context.Context, started time.Time, call func(*World) eve
 		return out, ErrExists
 	case !errors.Is(err, ErrUninitialized):
 		return out, err
-	}
-	if n := w.artifactFiles(); n > 0 {
-		return out, fmt.Errorf("%w: %d file(s)", ErrAdopt, n)
 	}
 	if w.conf.Project != "" {
 		out.Project = w.conf.Project
@@ -111,11 +112,19 @@ func (e *Env) Init(ctx context.Context, started time.Time, call func(*World) eve
 	if err := w.cache().markWhole(ws); err != nil {
 		out.Done.Warnings = append(out.Done.Warnings, "the file cache could not be written: "+plain(err).Error())
 	}
-	j, err := journal.Open(w.path(journalName), journal.Options{ReadOnly: true})
+	for _, name := range []string{"state", "claims", "trash", logsName} {
+		if fi, err := w.root.Lstat(name); err == nil && fi.IsDir() {
+			out.Left = append(out.Left, name)
+		}
+	}
+	j, err := journal.Open(w.path(journalName), journal.Options{})
 	if err != nil {
 		return out, err
 	}
 	defer j.Close()
+	if out.Found, err = w.syncFirst(ctx, j, Request{Look: Look{All: true}}, w.scan()); err != nil {
+		return out, err
+	}
 	return out, j.View(func(tx *journal.Tx) error { w.writeLogs(tx); return nil })
 }
 
@@ -129,24 +138,6 @@ func above(base string) string {
 			return ""
 		}
 	}
-}
-
-// artifactFiles counts the Markdown files in the folders of artifacts.
-func (w *Workspace) artifactFiles() (n int) {
-	for _, k := range artifact.Kinds {
-		dir, err := w.root.Open(k.Folder)
-		if err != nil {
-			continue
-		}
-		names, _ := dir.Readdirnames(-1)
-		dir.Close()
-		for _, name := range names {
-			if strings.HasSuffix(name, ".md") && !strings.HasPrefix(name, ".") {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 func (w *Workspace) writeConfig(project string) error {

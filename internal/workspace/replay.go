@@ -40,22 +40,31 @@ type Report struct {
 	Missing   []string // files that are gone
 	LogLines  int      // log lines written by Replay
 	StateHash [32]byte
-	Newer     int // events that this program cannot read
+	Found     Intake // hand edits that Replay took in first
+	Newer     int    // events that this program cannot read
 	Drift     *projection.Drift
 	Tables    string // "ready", "rebuilt", "stale" or "newer"
 }
 
-// Replay folds all tables anew from the journal and writes every Markdown
+// Replay takes hand edits in, folds all tables anew from the journal and writes every Markdown
 // file and log line that is missing or behind. It holds the lock throughout.
-// Running it again changes no byte. Files changed by hand are left alone and
-// listed.
+// Running it again changes no byte. A file that cannot be taken in is left
+// alone and listed.
 func (w *Workspace) Replay(ctx context.Context, progress Progress) (Report, error) {
 	var rep Report
+	pre := w.scan()
 	err := w.hold(ctx, false, func(j *journal.Journal) error {
-		err := j.Update(func(tx *journal.Tx) error {
-			if err := tx.Verify(ctx, func(done, total uint64) { progress.at("check chains", done, total) }); err != nil {
-				return err
-			}
+		if err := j.View(func(tx *journal.Tx) error {
+			return tx.Verify(ctx, func(done, total uint64) { progress.at("check chains", done, total) })
+		}); err != nil {
+			return err
+		}
+		found, err := w.syncFirst(ctx, j, Request{Look: Look{All: true}}, pre)
+		if err != nil {
+			return err
+		}
+		rep.Found = found
+		err = j.Update(func(tx *journal.Tx) error {
 			state, err := tablesReady(tx)
 			if err != nil {
 				return err

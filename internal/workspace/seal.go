@@ -89,7 +89,7 @@ func want(head, body []byte) [32]byte {
 // once and for all, the file's name, its frontmatter and its hash. Folds copy
 // these; nothing is spliced or hashed again.
 func (w *World) Seal() error {
-	for _, uid := range w.touched() {
+	for _, uid := range subjects(w.drafts[w.taken:]) {
 		before, existed := w.Before(uid)
 		after, exists := w.Live(uid)
 		if !exists {
@@ -109,7 +109,7 @@ func (w *World) Seal() error {
 
 // asMade is an artifact as the first event of this call made it.
 func (w *World) asMade(uid ulid.ULID) (a artifact.Artifact) {
-	for _, d := range w.drafts {
+	for _, d := range w.drafts[w.taken:] {
 		if d.event.Subject == uid {
 			a, _ = artifact.Fold(a, d.event)
 			return a
@@ -154,7 +154,7 @@ func (w *World) seal(before, after artifact.Artifact) error {
 		return err
 	}
 	next := artifact.Source{Path: src.Path, Head: head, Want: want(head, body)}
-	if before.Title != after.Title {
+	if before.Title != after.Title || before.ID != after.ID {
 		next.Path = path.Join(path.Dir(src.Path), render.FileName(after.ID, after.Title))
 	}
 	if next.Want == src.Want && next.Path == src.Path && bytes.Equal(next.Head, src.Head) {
@@ -179,6 +179,8 @@ func (w *World) edits(before, after artifact.Artifact) ([]render.Edit, error) {
 			out = append(out, render.Edit{Key: key, Kind: render.Scalar, Text: is, Quote: quoted})
 		}
 	}
+	text("id", before.ID, after.ID, false)
+	text("kind", before.Kind, after.Kind, false)
 	text("status", before.Status, after.Status, false)
 	text("title", before.Title, after.Title, true)
 	text("depth", before.Depth, after.Depth, false)
@@ -218,7 +220,7 @@ func (w *World) edits(before, after artifact.Artifact) ([]render.Edit, error) {
 // links are the relations that stand in the file of their source, in the order
 // they were made; changed, if this call made or removed one.
 func (w *World) links(uid ulid.ULID) (links []render.Link, changed bool, err error) {
-	for _, d := range w.drafts {
+	for _, d := range w.drafts[w.taken:] {
 		if d.event.Subject != uid {
 			continue
 		}

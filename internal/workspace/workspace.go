@@ -36,9 +36,6 @@ var (
 	ErrUninitialized = errors.New("workspace has no journal yet")
 	// ErrLost: the journal is gone or empty although it existed once.
 	ErrLost = errors.New("journal lost")
-	// ErrAdopt: artifact files stand here without a journal; taking them in
-	// is not possible yet.
-	ErrAdopt = errors.New("artifact files without a journal")
 	// ErrNewer: the journal, a table or an event that the call depends on was
 	// written by a newer program.
 	ErrNewer = errors.New("written by a newer program")
@@ -201,7 +198,7 @@ func (w *Workspace) Config() Config { return w.conf }
 func (w *Workspace) path(name string) string { return filepath.Join(w.base, Folder, name) }
 
 // journalState tells a usable journal from a lost one and from one that never
-// was. nil, ErrUninitialized, ErrLost, ErrAdopt or an I/O error.
+// was. nil, ErrUninitialized, ErrLost or an I/O error.
 func (w *Workspace) journalState() error {
 	fi, err := w.root.Lstat(journalName)
 	switch {

@@ -32,6 +32,9 @@ type World struct {
 	drafts   []draft
 	bodies   map[ulid.ULID][]byte
 	limits   Config
+	settled  map[ulid.ULID]artifact.Artifact // artifacts as hand edits left them, their files decided
+	taken    int                             // drafts before this one came from files
+	own      int                             // drafts before this one are hand edits that a dry run looks through
 }
 
 // draft is an event that the call wants appended.
@@ -97,6 +100,17 @@ func (w *World) Relations() projection.Relations {
 
 // Keys reads the bound idempotency keys.
 func (w *World) Keys() projection.Keys { return projection.Keys{Table: w.table("keys")} }
+
+// Clashes lists the artifacts whose own id is held by a, under the provisional
+// ids that they have until they are renumbered.
+func (w *World) Clashes(a artifact.Artifact) (out []artifact.Artifact) {
+	for id := range w.table("ids").Scan(a.ID + "~") {
+		if other, live := w.Holder(id); live && other.ID == id {
+			out = append(out, other)
+		}
+	}
+	return out
+}
 
 // Receipts reads what may be taken back.
 func (w *World) Receipts() receipts.Table { return receipts.Table{Rows: w.table("receipts")} }
@@ -180,6 +194,9 @@ func (w *World) sources() projection.Sources { return projection.Sources{Table: 
 
 // Before is the artifact as the snapshot has it, without this call's changes.
 func (w *World) Before(uid ulid.ULID) (artifact.Artifact, bool) {
+	if a, ok := w.settled[uid]; ok {
+		return a, true
+	}
 	a, ok, err := projection.Artifacts{Table: w.base("artifacts")}.Get(uid)
 	return a, ok && err == nil
 }
@@ -293,13 +310,13 @@ func (w *World) EmitAll(uid ulid.ULID, ps []event.Payload) error {
 }
 
 // Changed reports whether the call emitted any event.
-func (w *World) Changed() bool { return len(w.drafts) > 0 }
+func (w *World) Changed() bool { return len(w.drafts) > w.own }
 
 // Emitted lists the events of this call so far, oldest first.
 func (w *World) Emitted() []event.Event {
-	out := make([]event.Event, len(w.drafts))
-	for i, d := range w.drafts {
-		out[i] = d.event
+	out := make([]event.Event, 0, len(w.drafts)-w.own)
+	for _, d := range w.drafts[w.own:] {
+		out = append(out, d.event)
 	}
 	return out
 }
