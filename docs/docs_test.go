@@ -11,11 +11,13 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"forgeplan/internal/artifact"
 	"forgeplan/internal/event"
+	"forgeplan/receipts"
 )
 
 func read(t *testing.T, name string) string {
@@ -34,7 +36,7 @@ func TestFormat(t *testing.T) {
 	if !ok {
 		t.Fatal("no section Events")
 	}
-	for _, k := range append(append([]event.Kind{}, event.Events...), artifact.Events...) {
+	for _, k := range slices.Concat(event.Events, artifact.Events, receipts.Events) {
 		if !regexp.MustCompile(regexp.QuoteMeta(k.Name) + `\*{0,2}( and \*\*[a-z_.]+\*\*)?, version [0-9]`).MatchString(page) {
 			t.Errorf("no event %s with its version", k.Name)
 		}
@@ -185,7 +187,7 @@ func TestReadme(t *testing.T) {
 		got.WriteString(line)
 		sh := exec.Command("sh", "-c", command)
 		sh.Dir = project
-		sh.Env = []string{"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + project, "LC_ALL=C"}
+		sh.Env = []string{"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + project, "FORGEPLAN_ACTOR=alice"}
 		out, err := sh.CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v", command, err)
@@ -202,6 +204,8 @@ func scrub(s string) string {
 	for _, r := range [][2]string{
 		{`\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z`, "<time>"},
 		{`\b[0-9a-f]{64}\b`, "<sha256>"},
+		{`\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b`, "<ulid>"},
+		{`trash-[0-9T-]{19}`, "trash-<time>"},
 		{` +\d+\n`, " <ms>\n"}, // the last column of activity
 	} {
 		s = regexp.MustCompile(r[0]).ReplaceAllString(s, r[1])
