@@ -102,7 +102,7 @@ reads stdin unless told to, none prints colours. Text that begins with ` + "`-`"
 | 0 | done |
 | 1 | failed |
 | 2 | wrong usage; nothing was done |
-| 3 | what is stored differs from the journal |
+| 3 | what is stored differs from the journal, or a check found something |
 
 | for every command | |
 | --- | --- |

@@ -267,7 +267,7 @@ func TestPagesNameCommands(t *testing.T) {
 		if os.IsNotExist(err) {
 			continue
 		}
-		for _, m := range regexp.MustCompile("`forgeplan ([a-z-]+)[^`\n]*`").FindAllStringSubmatch(string(data), -1) {
+		for _, m := range regexp.MustCompile("`forgeplan ([a-z][a-z-]*)[^`\n]*`").FindAllStringSubmatch(string(data), -1) {
 			if cmd, _, err := root.Find([]string{m[1]}); err != nil || cmd == root {
 				t.Errorf("%s names forgeplan %s", page, m[1])
 			}

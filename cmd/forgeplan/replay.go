@@ -123,6 +123,7 @@ func orNone(list []string) []string {
 }
 
 func (p *program) print(out checked, text func(io.Writer)) {
+	p.answered.Store(true)
 	if p.json {
 		enc := json.NewEncoder(p.stdout)
 		enc.SetEscapeHTML(false)

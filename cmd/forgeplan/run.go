@@ -11,6 +11,7 @@ import (
 	"os/user"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -37,6 +38,8 @@ type program struct {
 	dir     string // --workspace
 	version bool   // --version
 	code    int    // exit code of a command that ran
+
+	answered atomic.Bool // an answer is being printed: a signal adds no other
 }
 
 // Tests fix the clock and chance; the shipped program has no switch for it.
@@ -106,9 +109,24 @@ func (p *program) signals() (context.Context, func()) {
 		case <-done:
 			return
 		}
+		p.giveUp()
 		os.Exit(1)
 	}()
 	return ctx, func() { signal.Stop(ch); close(done); cancel() }
+}
+
+// giveUp says that the command was left behind, unless it answered meanwhile.
+func (p *program) giveUp() {
+	if !p.answered.CompareAndSwap(false, true) {
+		return
+	}
+	f := tools.Fail(tools.ClassCanceled, "ended by a signal before there was an answer: the outcome is unknown")
+	next := "Look before you retry: `forgeplan activity --since-hours 1`"
+	if asksJSON(p.args) {
+		fmt.Fprintf(p.stdout, "%s\n", f.JSON(next))
+	} else {
+		p.complain(f, next)
+	}
 }
 
 func asksJSON(args []string) bool {
@@ -290,6 +308,7 @@ func isTerminal(w io.Writer) bool {
 
 // fail prints a failure and returns its exit code.
 func (p *program) fail(f *tools.Failure) int {
+	p.answered.Store(true)
 	next := tools.Hint(f.Hint).Shell(p.reg.Lookup)
 	if p.json {
 		fmt.Fprintf(p.stdout, "%s\n", f.JSON(next))

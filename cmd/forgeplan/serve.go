@@ -33,6 +33,7 @@ func (p *program) serveCommand() *cobra.Command {
 			if p.getenv("FORGEPLAN_LOG") == "debug" {
 				level = slog.LevelDebug
 			}
+			p.answered.Store(true) // stdout is the protocol's: nothing is said there at a hard end
 			err := mcp.Serve(cmd.Context(), p.reg, mcp.Options{
 				In: p.stdin, Out: p.stdout, Version: version, Session: session, Actor: p.getenv("FORGEPLAN_ACTOR"), Toolset: toolset,
 				Log: slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level})),

@@ -84,6 +84,7 @@ func placed(t *tools.Tool, place int) *tools.Param {
 
 // answer prints what a call came to. Text goes to stdout, notes to stderr.
 func (p *program) answer(r tools.Reply) {
+	p.answered.Store(true)
 	if p.code = tools.ExitCode(r.Failure); p.code == 0 && r.Findings > 0 {
 		p.code = 3
 	}
