@@ -31,8 +31,8 @@ fuzz: ## each fuzz target for FUZZTIME
 crash: ## children killed at every fault point, several times over
 	$(GO) test ./journal ./internal/atomicfile ./tools -run 'Crash|Kill' -count 5
 
-bench: ## our figures beside the bounds of the same run
-	$(GO) test ./journal ./projection ./tools -run NONE -bench 'Append|OpenAppendClose|Replay|List|Mutation|RecordedRead' -benchtime 300ms -timeout 10m
+bench: ## our figures beside the bounds of the same run, as one table
+	@$(GO) run ./internal/bench
 
 bench-compare: ## benchstat of REF and the working tree, ten runs each
 	@mkdir -p .tmp && rm -rf .tmp/ref && git worktree add -f .tmp/ref $(REF) >/dev/null
