@@ -68,6 +68,7 @@ func runWorker(spec string) {
 			fault.Hook = nil
 			fmt.Println("STOPPED")
 			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			select {} // the signal may reach this thread last
 		}
 	}
 	fmt.Println("READY")
@@ -173,8 +174,8 @@ func (p *working) answers(t *testing.T) (all []answer) {
 	}
 }
 
-// real is a workspace on the machine's clock, which all processes share.
-func real(t *testing.T) *testws.WS {
+// shared is a workspace on the machine's clock, which all processes share.
+func shared(t *testing.T) *testws.WS {
 	t.Helper()
 	ws := testws.Bare(t)
 	ws.Env.Now = nil
@@ -207,11 +208,8 @@ type entry struct {
 // and a reader are at work. Nobody waits for long, and nothing is lost, mixed up
 // or told twice.
 func TestManyProcesses(t *testing.T) {
-	const (
-		writers, each = 8, 10
-		longest       = time.Second
-	)
-	ws := real(t)
+	const writers, each = 8, 10
+	ws := shared(t)
 	procs := []*working{
 		worker{Dir: ws.Dir, Name: "server", Face: "mcp", Loop: true, Pause: 15 * time.Millisecond, Calls: []childCall{
 			{"forgeplan_list", json.RawMessage(`{"limit":5}`)},
@@ -232,6 +230,7 @@ func TestManyProcesses(t *testing.T) {
 		}
 		procs = append(procs, p.start(t))
 	}
+	begun := time.Now()
 	got := make([][]answer, len(procs))
 	var loops, all sync.WaitGroup
 	for i, p := range procs {
@@ -249,6 +248,7 @@ func TestManyProcesses(t *testing.T) {
 		p.in.Close()
 	}
 	loops.Wait()
+	took := time.Since(begun)
 
 	made := map[string]string{} // id: what its body must be
 	calls := map[string]bool{}  // ULIDs that were promised
@@ -259,9 +259,7 @@ func TestManyProcesses(t *testing.T) {
 			t.Errorf("%s was answered %d times only: nothing was contended", p.Name, len(got[i]))
 		}
 		for n, a := range got[i] {
-			if waits = append(waits, a.Took); a.Took > longest {
-				t.Errorf("%s waited %v for %s", p.Name, a.Took, a.Tool)
-			}
+			waits = append(waits, a.Took)
 			if p.Face == "mcp" {
 				asked[p.Name]++
 			}
@@ -276,7 +274,14 @@ func TestManyProcesses(t *testing.T) {
 		}
 	}
 	slices.Sort(waits)
-	t.Logf("%d calls, half of them within %v, the longest %v", len(waits), waits[len(waits)/2].Round(time.Microsecond), waits[len(waits)-1].Round(time.Microsecond))
+	longest := waits[len(waits)-1]
+	// What each call would take if all took turns. A second is a long time for
+	// ten processes, unless the machine has other things to do.
+	turn := took * time.Duration(len(procs)) / time.Duration(len(waits))
+	if longest > max(time.Second, 5*turn) {
+		t.Errorf("a call took %v where %v would be a fair turn", longest, turn)
+	}
+	t.Logf("%d calls, half of them within %v, the longest %v", len(waits), waits[len(waits)/2].Round(time.Microsecond), longest.Round(time.Microsecond))
 
 	if len(made) != writers*each {
 		t.Errorf("%d numbers, want %d", len(made), writers*each)
@@ -335,7 +340,7 @@ func TestStoppedHolder(t *testing.T) {
 	for point, kept := range map[string]bool{"journal.before-commit": false, "workspace.committed": true} {
 		t.Run(point, func(t *testing.T) {
 			t.Setenv("FORGEPLAN_LOCK_WAIT", patience.String())
-			ws := real(t)
+			ws := shared(t)
 			ws.Must("forgeplan_new", `{"kind":"prd","title":"First"}`)
 			holder := worker{Dir: ws.Dir, Name: "sleeper", Face: "mcp", StopAt: point,
 				Calls: []childCall{{"forgeplan_new", json.RawMessage(`{"kind":"prd","title":"Second"}`)}}}.start(t)
@@ -356,7 +361,7 @@ func TestStoppedHolder(t *testing.T) {
 				if !bytes.Contains(r.Body, []byte(`"recorded":false`)) {
 					t.Errorf("%s: a call that is not recorded does not say so", r.Body)
 				}
-				if took < patience || took > 3*patience {
+				if took < patience || took > patience+2*time.Second {
 					t.Errorf("%s gave up after %v, want %v", c.Tool, took, patience)
 				}
 			}
@@ -367,11 +372,7 @@ func TestStoppedHolder(t *testing.T) {
 			if err := holder.cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
-			begun := time.Now()
-			ws.Must("forgeplan_tag", `{"id":"PRD-001","tags":["after"]}`)
-			if took := time.Since(begun); took > patience {
-				t.Errorf("the first call after the kill took %v", took)
-			}
+			ws.Must("forgeplan_tag", `{"id":"PRD-001","tags":["after"]}`) // at once: it has the same patience
 			if r := ws.Call("forgeplan_get", `{"id":"PRD-002"}`); (r.Failure == nil) != kept {
 				t.Errorf("killed at %s, the artifact is there: %v, want %v", point, r.Failure == nil, kept)
 			}
