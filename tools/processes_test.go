@@ -208,6 +208,7 @@ type entry struct {
 // and a reader are at work. Nobody waits for long, and nothing is lost, mixed up
 // or told twice.
 func TestManyProcesses(t *testing.T) {
+	t.Setenv("FORGEPLAN_LOCK_WAIT", "1m") // waits are judged below
 	const writers, each = 8, 10
 	ws := shared(t)
 	procs := []*working{
