@@ -15,7 +15,7 @@ install: build ## the same; put bin on your PATH
 
 test: ## all tests; prints what was skipped, fails on a skip that testdata/skips.allowed does not name
 	@mkdir -p .tmp
-	@$(GO) build -o .tmp/testreport ./internal/devtools/testreport
+	@cd internal/devtools && $(GO) build -o ../../.tmp/testreport ./testreport
 	@$(GO) test -json ./... | .tmp/testreport -summary .tmp/tests.txt testdata/skips.allowed
 
 race: ## the same under the race detector

@@ -132,7 +132,7 @@ func TestAnnotations(t *testing.T) {
 		"forgeplan_get":      "true false true false",
 		"forgeplan_activity": "true false true false",
 		"forgeplan_new":      "false false false false",
-		"forgeplan_update":   "false false true false",
+		"forgeplan_update":   "false false false false",
 		"forgeplan_delete":   "false true false false",
 		"forgeplan_init":     "false false true false",
 	}

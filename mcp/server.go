@@ -45,7 +45,7 @@ func annotations(t *tools.Tool) *sdk.ToolAnnotations {
 	return &sdk.ToolAnnotations{
 		Title:           t.Title,
 		ReadOnlyHint:    t.Effect == tools.Reads,
-		IdempotentHint:  t.Effect != tools.Adds && t.Effect != tools.Destroys,
+		IdempotentHint:  t.Effect == tools.Reads || t.Effect == tools.Starts, // a client may repeat such calls by itself
 		DestructiveHint: &destructive,
 		OpenWorldHint:   &openWorld,
 	}

@@ -118,9 +118,12 @@ var activityTool = Reading(Tool{
 		c.Warn("clock skew: %d call(s) are stamped later than now; the order is the journal's", ahead)
 	}
 	for _, name := range tools {
-		if matched == 0 && !c.known(name) {
-			c.Warn("no tool is called `%s`", safeName(name))
+		if calls[name] == 0 && !c.known(name) {
+			c.Warn("%s", strings.Replace(c.reg.unknownTool(name).Msg, "unknown tool", "no tool is called", 1))
 		}
+	}
+	if in.Since != "" && c.given("since_hours") {
+		c.Warn("since is used; since_hours was left aside")
 	}
 	activityHint(c, in, &out, calls, spent)
 	return out, nil
@@ -188,7 +191,14 @@ func newestWithin(c *Run, entries []render.Entry) []render.Entry {
 func activityHint(c *Run, in activityIn, out *activityOut, calls map[string]int, spent map[string]int64) {
 	if out.Returned == 0 {
 		if out.SinceHours < maxHours {
-			c.Next(Say("0 entries in window. Widen it: "), Call("forgeplan_activity", "since_hours", maxHours))
+			args := []any{"since_hours", maxHours}
+			if in.Tool != "" {
+				args = append(args, "tool", in.Tool)
+			}
+			if in.Status != "" {
+				args = append(args, "status", in.Status)
+			}
+			c.Next(Say("0 entries in window. Widen it: "), Call("forgeplan_activity", args...))
 		} else {
 			c.Next(Say("0 entries in window. See what there is: "), Call("forgeplan_list"))
 		}

@@ -27,27 +27,33 @@ type linkRow struct {
 	Status   string `json:"status"`
 }
 
+type fieldRow struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
 type getOut struct {
-	ID         string    `json:"id"`
-	Kind       string    `json:"kind"`
-	Status     string    `json:"status"`
-	Title      string    `json:"title"`
-	Depth      string    `json:"depth"`
-	Tags       []string  `json:"tags"`
-	Author     string    `json:"author"`
-	ParentEpic string    `json:"parent_epic"`
-	ValidUntil string    `json:"valid_until"`
-	CreatedAt  string    `json:"created_at"`
-	UpdatedAt  string    `json:"updated_at"`
-	UID        string    `json:"uid"`
-	Version    int       `json:"version"`
-	Path       string    `json:"path"`
-	Links      []linkRow `json:"links"`
-	LinkedFrom []linkRow `json:"linked_from"`
-	Body       string    `json:"body"`
-	BodyBytes  int64     `json:"body_bytes"`
-	Truncated  bool      `json:"truncated"`
-	NextOffset *int64    `json:"next_offset,omitempty"`
+	ID         string     `json:"id"`
+	Kind       string     `json:"kind"`
+	Status     string     `json:"status"`
+	Title      string     `json:"title"`
+	Depth      string     `json:"depth"`
+	Tags       []string   `json:"tags"`
+	Author     string     `json:"author"`
+	ParentEpic string     `json:"parent_epic"`
+	ValidUntil string     `json:"valid_until"`
+	CreatedAt  string     `json:"created_at"`
+	UpdatedAt  string     `json:"updated_at"`
+	UID        string     `json:"uid"`
+	Version    int        `json:"version"`
+	Path       string     `json:"path"`
+	Fields     []fieldRow `json:"fields"` // other keys of the frontmatter, such as deprecated_reason
+	Links      []linkRow  `json:"links"`
+	LinkedFrom []linkRow  `json:"linked_from"`
+	Body       string     `json:"body"`
+	BodyBytes  int64      `json:"body_bytes"`
+	Truncated  bool       `json:"truncated"`
+	NextOffset *int64     `json:"next_offset,omitempty"`
 }
 
 func (o *getOut) WriteText(w io.Writer, _ int) {
@@ -68,6 +74,9 @@ func (o *getOut) WriteText(w io.Writer, _ int) {
 	line("Updated", o.UpdatedAt)
 	line("Version", fmt.Sprint(o.Version))
 	line("File", workspace.Folder+"/"+o.Path)
+	for _, f := range o.Fields {
+		line(render.Safe(f.Key, 40), " "+f.Value)
+	}
 	for _, l := range o.Links {
 		line("Link", l.Relation+" "+l.ID+"  "+l.Title)
 	}
@@ -92,7 +101,7 @@ var getTool = Reading(Tool{
 	Doc:     "Bodies over 64 KiB come in pages: `next_offset`, or `full`. To find ids use forgeplan_list.",
 	Example: `{"id": "PRD-042"}`,
 }, func(c *Run, in getIn) (getOut, error) {
-	out := getOut{Links: []linkRow{}, LinkedFrom: []linkRow{}}
+	out := getOut{Fields: []fieldRow{}, Links: []linkRow{}, LinkedFrom: []linkRow{}}
 	var a artifact.Artifact
 	var body []byte
 	var clashes []artifact.Artifact
@@ -114,6 +123,9 @@ var getTool = Reading(Tool{
 	}
 	c.Target(a.UID)
 	c.Read(a.UID)
+	if in.Offset > 0 && in.Offset >= int64(len(body)) {
+		c.Warn("offset %d lies behind the end of the body, %d bytes", in.Offset, len(body))
+	}
 	for _, other := range clashes {
 		c.Warn("%s is also the id in %s, which is listed as %s; this one is %s", a.ID, other.Path, other.ID, a.Path)
 	}
@@ -122,6 +134,9 @@ var getTool = Reading(Tool{
 	out.Author, out.ParentEpic, out.ValidUntil = a.Author, a.ParentEpic, a.ValidUntil
 	out.CreatedAt, out.UpdatedAt = render.Time(a.CreatedAt), render.Time(a.UpdatedAt)
 	out.UID, out.Version, out.Path = a.UID.String(), a.Version, a.Path
+	for _, f := range a.Fields {
+		out.Fields = append(out.Fields, fieldRow(f))
+	}
 	out.BodyBytes = int64(len(body))
 	from, to := page(body, in)
 	out.Body = string(body[from:to])
@@ -134,7 +149,11 @@ var getTool = Reading(Tool{
 	}
 	switch {
 	case out.Truncated:
-		c.Next(Say("Read on: "), Call("forgeplan_get", "id", a.ID, "offset", *out.NextOffset))
+		args := []any{"id", a.ID, "offset", *out.NextOffset}
+		if in.Length != nil {
+			args = append(args, "length", *in.Length)
+		}
+		c.Next(Say("Read on: "), Call("forgeplan_get", args...))
 	case out.Status == "draft":
 		c.Next(Say("A draft at version %s: pass that as if_version when you update it. Other drafts: ", a.Version), Call("forgeplan_list", "status", "draft"))
 	default:
@@ -146,6 +165,9 @@ var getTool = Reading(Tool{
 // page cuts the bytes that were asked for, never inside a character.
 func page(body []byte, in getIn) (from, to int) {
 	from = min(int(in.Offset), len(body))
+	for from < len(body) && !utf8.RuneStart(body[from]) {
+		from++
+	}
 	size := bodyPage
 	if in.Length != nil {
 		size = int(*in.Length)
@@ -154,8 +176,14 @@ func page(body []byte, in getIn) (from, to int) {
 		size = len(body)
 	}
 	to = min(from+size, len(body))
-	for to < len(body) && to > from+utf8.UTFMax && !utf8.RuneStart(body[to]) {
+	cut := to
+	for to < len(body) && to > from && !utf8.RuneStart(body[to]) {
 		to--
+	}
+	if to == from { // one character is longer than what was asked for
+		for to = cut; to < len(body) && !utf8.RuneStart(body[to]); {
+			to++
+		}
 	}
 	return from, to
 }

@@ -63,16 +63,22 @@ func step(c *Run, id, operation string, to artifact.Status) (artifact.Artifact, 
 
 // illegal names the statuses that can follow, and no tool.
 func illegal(id, from string, to artifact.Status) *Failure {
+	if from == string(to) {
+		return Fail(ClassRule, fmt.Sprintf("%s is %s already%s", id, from, canBecome(from)), Say("See it: "), Call("forgeplan_get", "id", id))
+	}
+	return Fail(ClassRule, fmt.Sprintf("%s is %s: this step does not lead to %s%s", id, from, to, canBecome(from)), Say("See it: "), Call("forgeplan_get", "id", id))
+}
+
+func canBecome(from string) string {
 	next := artifact.Status(from).Next()
 	words := make([]string, len(next))
 	for i, s := range next {
 		words[i] = string(s)
 	}
-	text := "from there no status follows"
-	if len(words) > 0 {
-		text = "from there it can become " + strings.Join(words, " or ")
+	if len(words) == 0 {
+		return "; from " + from + " no status follows"
 	}
-	return Fail(ClassRule, fmt.Sprintf("%s is %s and cannot become %s: %s", id, from, to, text), Say("See it: "), Call("forgeplan_get", "id", id))
+	return "; from " + from + " it can become " + strings.Join(words, " or ")
 }
 
 // dependents are the live artifacts that link to a.
@@ -101,7 +107,9 @@ var activateTool = Mutating(Tool{
 	Summary: "Makes a draft active, if its gates pass: enough text, evidence linked, no stub.",
 	Doc:     "Gates hold for prd, epic, spec, rfc and adr.",
 	Example: `{"id": "PRD-042"}`,
-}, func(c *Run, in activateIn) (statusOut, error) {
+}, activate)
+
+func activate(c *Run, in activateIn) (statusOut, error) {
 	a, out, err := step(c, in.ID, "activate", artifact.StatusActive)
 	if err != nil {
 		return out, err
@@ -122,9 +130,16 @@ var activateTool = Mutating(Tool{
 	for _, g := range closed {
 		c.Warn("gate overridden: %s", g)
 	}
+	if err := c.World.Emit(a.UID, artifact.Activated{Was: a.Status, Forced: out.Forced}, nil); err != nil {
+		return out, err
+	}
+	if now, live := c.World.Live(a.UID); live && now.StatusAt(c.Now()) != string(artifact.StatusActive) {
+		out.To = now.StatusAt(c.Now())
+		c.Warn("it is %s at once: valid_until %s lies behind", out.To, a.ValidUntil)
+	}
 	c.Next(Say("See what is active: "), Call("forgeplan_list", "status", "active"))
-	return out, c.World.Emit(a.UID, artifact.Activated{Was: a.Status, Forced: out.Forced}, nil)
-})
+	return out, nil
+}
 
 // minBody is how much text a gated kind needs, bytes without blanks around it.
 const minBody = 100
@@ -249,7 +264,7 @@ func deprecate(c *Run, a artifact.Artifact, out *statusOut, reason string, redo 
 		return err
 	}
 	out.Reason, out.ReceiptID = reason, c.World.Receipts().NewID(c.Now())
-	c.Next(Say("See what can be taken back: "), Call("forgeplan_receipts"))
+	c.Next(Say("See it: "), Call("forgeplan_get", "id", a.ID))
 	return c.World.Emit(a.UID, artifact.Deprecated{Reason: reason, Was: a.Before(artifact.KeyDeprecated), ReceiptID: out.ReceiptID, Redo: redo}, nil)
 }
 
@@ -300,7 +315,7 @@ func remove(c *Run, a artifact.Artifact, redo artifact.Redo) (deleteOut, error) 
 		return out, err
 	}
 	out.ReceiptID = c.World.Receipts().NewID(c.Now())
-	c.Next(Say("If that was wrong: "), Call("forgeplan_restore", "id", a.ID))
+	c.Next(Say("It can be brought back at any time. See what is left: "), Call("forgeplan_list"))
 	return out, c.World.Emit(a.UID, artifact.Deleted{State: a.State(head), ReceiptID: out.ReceiptID, Redo: redo}, nil)
 }
 

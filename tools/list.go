@@ -244,7 +244,13 @@ func listHint(c *Run, in listIn, out *listOut, drafts int) {
 	case out.Count == 0:
 		c.Next(Say("Nothing here yet. Begin: "), Call("forgeplan_new", "kind", "prd", "title", Fixed("First decision")))
 	case drafts > 0 && in.Status == "":
-		c.Next(Say("%s draft(s) among them: ", drafts), Call("forgeplan_list", "status", "draft"))
+		args := []any{"status", "draft"}
+		for _, f := range [][2]string{{"kind", in.Kind}, {"tag", in.Tag}} {
+			if f[1] != "" {
+				args = append(args, f[0], f[1])
+			}
+		}
+		c.Next(Say("%s draft(s) among them: ", drafts), Call("forgeplan_list", args...))
 	default:
 		c.Next(Say("Read one: "), Call("forgeplan_get", "id", out.Artifacts[0].ID))
 	}

@@ -61,6 +61,9 @@ var newTool = Mutating(Tool{
 		if err != nil {
 			return out, err
 		}
+		if parent.Kind != "epic" {
+			return out, notAnEpic(parent)
+		}
 		epic = parent.ID
 	}
 	for a, err := range c.World.Artifacts().Scan() {

@@ -79,10 +79,10 @@ var receiptsTool = Reading(Tool{
 	})
 	out.Returned = len(out.Receipts)
 	switch {
+	case out.Count == 0 && in.Open:
+		c.Next(Say("Nothing is left that could be taken back. See the others: "), Call("forgeplan_receipts"))
 	case out.Count == 0:
 		c.Next(Say("Nothing was deleted, superseded or deprecated. See what there is: "), Call("forgeplan_list"))
-	case out.Receipts[0].Open:
-		c.Next(Say("Take the newest back: "), Call("forgeplan_restore", "id", out.Receipts[0].ID))
 	default:
 		c.Next(Say("See what happened: "), Call("forgeplan_activity"))
 	}

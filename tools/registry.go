@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"forgeplan/internal/workspace"
 	"forgeplan/journal"
 
+	"github.com/agnivade/levenshtein"
 	"github.com/oklog/ulid/v2"
 )
 
@@ -113,6 +115,11 @@ func (c *Run) Now() time.Time {
 		return c.World.Now()
 	}
 	return c.now
+}
+
+// given reports whether the caller sent an argument.
+func (c *Run) given(name string) bool {
+	return slices.ContainsFunc(c.args.Names, func(a ArgName) bool { return a.Name == name })
 }
 
 // known reports whether a tool has this name.
@@ -232,7 +239,7 @@ func (r *Registry) Call(ctx context.Context, caller Caller, name string, raw jso
 	in := r.invoke(ctx, caller, name, raw)
 	tool, ok := r.byName[name]
 	if !ok || tool.Name != name && caller.Face == "mcp" {
-		return in.refuse(Fail(ClassProtocol, "unknown tool "+quoteName(name), Say("The tools of this server are in `tools/list`.")))
+		return in.refuse(r.unknownTool(name))
 	}
 	in.tool, in.name = tool, tool.Name
 	repair := tool.Repair
@@ -253,6 +260,24 @@ func (r *Registry) Call(ctx context.Context, caller Caller, name string, raw jso
 		return in.starting(run)
 	}
 	return in.refuse(Fail(ClassInternal, "the tool has no function"))
+}
+
+// unknownTool names the nearest tool that there is.
+func (r *Registry) unknownTool(name string) *Failure {
+	msg := "unknown tool " + quoteName(name)
+	plain := foldName(strings.TrimPrefix(name, "mcp__forgeplan__"))
+	best, distance := "", 4
+	for _, t := range r.tools {
+		for _, known := range []string{t.Name, strings.TrimPrefix(t.Name, "forgeplan_")} {
+			if d := levenshtein.ComputeDistance(plain, foldName(known)); d < distance {
+				best, distance = t.Name, d
+			}
+		}
+	}
+	if best != "" {
+		msg += "; did you mean " + best + "?"
+	}
+	return Fail(ClassProtocol, msg, Say("The names are in tools/list, exactly as they must be sent."))
 }
 
 // Protocol records and answers a tools/call that never reached a tool: its
@@ -299,6 +324,10 @@ func (in *invocation) record(c *Run, f *Failure, effect string, bytesOut int) ev
 // tokens estimates the tokens of a JSON text of n bytes: four bytes each.
 func tokens(n int) int { return (n + 3) / 4 }
 
+// partingWait is how long the record of a cancelled call may wait for the lock;
+// after it the record waits for the next commit of this process.
+const partingWait = 500 * time.Millisecond
+
 // refuse answers a failure that no tool was run for, and records it.
 func (in *invocation) refuse(f *Failure) Reply { return in.fail(nil, nil, f) }
 
@@ -318,7 +347,11 @@ func (in *invocation) fail(ws *workspace.Workspace, c *Run, f *Failure) Reply {
 		ws = opened
 	}
 	// The caller may have gone away: the record is made all the same.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx), ws.Config().LockWait)
+	wait := ws.Config().LockWait
+	if f.Class == ClassCanceled {
+		wait = min(wait, partingWait) // nobody waits for the answer any more
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx), wait)
 	defer cancel()
 	if f.Class == ClassBusy {
 		return in.unrecorded(f, e) // the wait is over; another one would double it
@@ -491,6 +524,9 @@ func (in *invocation) decide(c *Run, run mutates, d *dressed) (workspace.Verdict
 		}
 	}
 	d.value, d.hint, d.warnings, d.changed = value, c.hint, c.warnings, world.Changed()
+	if d.dryRun { // what the tool would say next is true only of a real call
+		d.hint = Hint{Say("Dry run: nothing was changed. To do it, send the same call without dry_run.")}
+	}
 	body, err := d.body(in)
 	if err != nil {
 		return workspace.Verdict{}, err
@@ -534,7 +570,11 @@ func (in *invocation) replayKept(c *Run, d *dressed, call ulid.ULID) (workspace.
 	if err != nil {
 		return workspace.Verdict{}, err
 	}
-	return workspace.Verdict{Call: in.record(c, nil, "replayed", len(body))}, nil
+	v := workspace.Verdict{Call: in.record(c, nil, "replayed", len(body))}
+	if t, ok := value.(interface{ files() []ulid.ULID }); ok {
+		v.Confirm = t.files()
+	}
+	return v, nil
 }
 
 // checkVersion holds a call that read version N against what later events did:
@@ -726,13 +766,13 @@ func (d *dressed) text() func(io.Writer, int) {
 	note := ""
 	switch {
 	case d.dryRun:
-		note = "Dry run: nothing was changed.\n"
+		note = "Dry run: nothing was changed. A real call would answer:\n"
 	case d.replayed:
 		note = "Answered from an earlier call with the same key.\n"
 	}
 	return func(w io.Writer, width int) {
-		t.WriteText(w, width)
 		io.WriteString(w, note)
+		t.WriteText(w, width)
 	}
 }
 

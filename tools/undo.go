@@ -33,10 +33,12 @@ type undoOut struct {
 	Path               string   `json:"path"`
 	RestoredAll        []string `json:"restored_all,omitempty"` // of a batch of accepted file deletions
 
-	UID ulid.ULID `json:"-"`
+	UID ulid.ULID `json:"uid"`
 }
 
 func (o *undoOut) setWarnings(w []string) { o.Warnings = w }
+
+func (o *undoOut) files() []ulid.ULID { return []ulid.ULID{o.UID} }
 
 // filed: the answer says that the file is back only when it was written.
 func (o *undoOut) filed(written map[ulid.ULID]bool) { o.ProjectionRestored = written[o.UID] }
@@ -44,7 +46,7 @@ func (o *undoOut) filed(written map[ulid.ULID]bool) { o.ProjectionRestored = wri
 // Sealed fills in what is known once the files are decided.
 func (o *undoOut) Sealed(w *workspace.World) error {
 	if a, live := w.Live(o.UID); live {
-		o.Version, o.Path, o.Status = a.Version, a.Path, a.StatusAt(w.Now())
+		o.Version, o.Path, o.Status, o.Title = a.Version, a.Path, a.StatusAt(w.Now()), a.Title
 	}
 	return nil
 }
@@ -102,11 +104,28 @@ var undoLastTool = Mutating(Tool{
 			Call("forgeplan_restore", "id", Fixed("ID")).As("forgeplan_restore <id>"), Say("."))
 		return out, nil
 	}
+	if in.Scope != "all" || in.WithinHours >= 720 {
+		return undoOut{}, Fail(ClassNothingToDo, fmt.Sprintf("No non-consumed destructive op in the last %s hour(s).", digits(in.WithinHours))+scopeText(in.Scope),
+			Say("See all that can be taken back: "), Call("forgeplan_receipts", "open", true), Say("."))
+	}
 	return undoOut{}, Fail(ClassNothingToDo, fmt.Sprintf("No non-consumed destructive op in the last %s hour(s).", digits(in.WithinHours)),
 		Say("Expand the window: "), Call("forgeplan_undo_last", "within_hours", 720), Say(". Or inspect the log: "),
 		Call("forgeplan_activity", "tool", "forgeplan_delete,forgeplan_supersede,forgeplan_deprecate", "since", "720h").
 			As("forgeplan_activity --tool forgeplan_delete,forgeplan_supersede,forgeplan_deprecate --since 720h"), Say("."))
 })
+
+// scopeText says whose operations were looked at, where not everybody's were.
+func scopeText(scope string) string {
+	switch scope {
+	case "mine":
+		return " Only yours were looked at."
+	case "session":
+		return " Only those of this session were looked at."
+	case "files":
+		return " Only accepted deletions of files were looked at."
+	}
+	return ""
+}
 
 // reverseBatch takes back the rest of the deletions that were accepted in one
 // call; the answer names the first and lists all.

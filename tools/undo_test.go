@@ -293,7 +293,8 @@ func TestTransitions(t *testing.T) {
 	refused("forgeplan_deprecate", `{"id":"PRD-001","reason":"x"}`, "active")
 	ws.Must("forgeplan_activate", `{"id":"NOTE-001"}`)
 	refused("forgeplan_activate", `{"id":"NOTE-001"}`, "superseded or deprecated")
-	refused("forgeplan_renew", `{"id":"NOTE-001","until":"2030-01-01","reason":"x"}`, "cannot become active")
+	refused("forgeplan_renew", `{"id":"NOTE-001","until":"2030-01-01","reason":"x"}`, "active already")
+	refused("forgeplan_renew", `{"id":"PRD-001","until":"2030-01-01","reason":"x"}`, "this step does not lead to active")
 	ws.Must("forgeplan_update", `{"id":"NOTE-001","valid_until":"2026-04-20"}`)
 	if a := ws.Must("forgeplan_get", `{"id":"NOTE-001"}`); a["status"] != "stale" {
 		t.Errorf("status %v", a["status"])

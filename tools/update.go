@@ -20,7 +20,7 @@ type updateIn struct {
 	Author     *string   `json:"author" text:"keep" doc:"New author; empty removes it."`
 	ParentEpic *string   `json:"parent_epic" text:"keep" doc:"Id of an epic; empty removes it."`
 	ValidUntil *string   `json:"valid_until" text:"keep" doc:"YYYY-MM-DD or RFC 3339; empty removes it."`
-	Status     *string   `json:"status" doc:"Not set here: a status follows from its own steps."`
+	Status     *string   `json:"status" doc:"Only active: activates, if the gates pass."`
 }
 
 type bodyChange struct {
@@ -73,11 +73,12 @@ var updateTool = Mutating(Tool{
 		return out, err
 	}
 	c.Target(a.UID)
-	if in.Status != nil {
-		return out, Fail(ClassRule, fmt.Sprintf("%s is %s: `status` is not set by an update; statuses are draft, active, stale, superseded, deprecated",
-			a.ID, a.Status), Say("Leave `status` out; the other fields can be updated."))
+	activates := in.Status != nil && strings.EqualFold(strings.TrimSpace(*in.Status), "active")
+	if in.Status != nil && !activates {
+		return out, Fail(ClassRule, fmt.Sprintf("%s is %s: an update sets no status but active%s",
+			a.ID, a.StatusAt(c.Now()), canBecome(a.StatusAt(c.Now()))), Say("Leave status out; the other fields can be updated."))
 	}
-	if in.Title == nil && in.Body == nil && in.Depth == nil && in.Tags == nil && in.Author == nil && in.ParentEpic == nil && in.ValidUntil == nil {
+	if in.Title == nil && in.Body == nil && in.Depth == nil && in.Tags == nil && in.Author == nil && in.ParentEpic == nil && in.ValidUntil == nil && !activates {
 		return out, Fail(ClassInvalidInput, "nothing to update: give title, body, depth, tags, author, parent_epic or valid_until",
 			Say("See what it is now: "), Call("forgeplan_get", "id", a.ID))
 	}
@@ -86,6 +87,11 @@ var updateTool = Mutating(Tool{
 	}
 	if in.Body != nil {
 		if out.Body, err = updateBody(c, a, *in.Body, in.Append); err != nil {
+			return out, err
+		}
+	}
+	if activates {
+		if _, err := activate(c, activateIn{ID: a.UID.String()}); err != nil {
 			return out, err
 		}
 	}
@@ -132,8 +138,7 @@ func updateFields(c *Run, a artifact.Artifact, in updateIn) error {
 				return err
 			}
 			if parent.Kind != "epic" {
-				return Fail(ClassInvalidInput, fmt.Sprintf("`parent_epic` must be an epic; %s is of kind %s", parent.ID, parent.Kind),
-					Say("See the epics: "), Call("forgeplan_list", "kind", "epic"))
+				return notAnEpic(parent)
 			}
 			epic = parent.ID
 		}
@@ -144,6 +149,9 @@ func updateFields(c *Run, a artifact.Artifact, in updateIn) error {
 			if err := artifact.CheckDate(*in.ValidUntil); err != nil {
 				return err
 			}
+			if end, ok := artifact.Expiry(*in.ValidUntil); ok && !c.Now().Before(end) {
+				c.Warn("valid_until %s lies behind: an active artifact is stale then", *in.ValidUntil)
+			}
 		}
 		steps = append(steps, func() error { return w.EmitAll(a.UID, a.SetValidity(*in.ValidUntil)) })
 	}
@@ -153,6 +161,11 @@ func updateFields(c *Run, a artifact.Artifact, in updateIn) error {
 		}
 	}
 	return nil
+}
+
+func notAnEpic(a artifact.Artifact) *Failure {
+	return Fail(ClassInvalidInput, fmt.Sprintf("`parent_epic` must be an epic; %s is of kind %s", a.ID, a.Kind),
+		Say("See the epics: "), Call("forgeplan_list", "kind", "epic"))
 }
 
 func updateBody(c *Run, a artifact.Artifact, text string, add bool) (*bodyChange, error) {

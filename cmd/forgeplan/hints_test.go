@@ -262,6 +262,7 @@ func harmless(t *testing.T, what string, tool *tools.Tool, sent map[string]any) 
 func TestPagesNameCommands(t *testing.T) {
 	p := &program{reg: registry(t)}
 	root := p.root()
+	root.InitDefaultHelpCmd()
 	for _, page := range []string{"README.md", "README.ru.md", "docs/architecture.md", "docs/cli.md"} {
 		data, err := os.ReadFile(filepath.Join("..", "..", page))
 		if os.IsNotExist(err) {

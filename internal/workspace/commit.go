@@ -24,6 +24,8 @@ type Verdict struct {
 	Keep   bool   // append the World's events; false for a failure, a dry run, or nothing to change
 	Bind   bool   // first success under an idempotency key: recorded in `changes` whatever it changed
 	Result []byte // kept result, only with Bind
+
+	Confirm []ulid.ULID // artifacts whose file the answer speaks of although the call changes none
 }
 
 // Done says what became of a committed call.
@@ -51,7 +53,7 @@ func (w *Workspace) Update(ctx context.Context, req Request, decide func(*World)
 		pre = w.scan() // before the lock; what is suspect is looked at again under it
 	}
 	err := w.hold(ctx, false, func(j *journal.Journal) error {
-		var touched []ulid.ULID
+		var touched, confirm []ulid.ULID
 		found, err := w.syncFirst(ctx, j, req, pre)
 		if err != nil {
 			return err
@@ -81,6 +83,7 @@ func (w *Workspace) Update(ctx context.Context, req Request, decide func(*World)
 			if v.Keep {
 				touched = world.touched()
 			}
+			confirm = v.Confirm
 			if err := w.append(tx, world, v, req.Started, state); err != nil {
 				return err
 			}
@@ -93,6 +96,10 @@ func (w *Workspace) Update(ctx context.Context, req Request, decide func(*World)
 		fault.Point("workspace.committed")
 		return j.View(func(tx *journal.Tx) error {
 			done.Written, done.Warnings = w.writeFiles(tx, touched, true)
+			again, _ := w.writeFiles(tx, confirm, false)
+			for uid, ok := range again {
+				done.Written[uid] = ok
+			}
 			fault.Point("workspace.files-written")
 			w.writeLogs(tx)
 			return nil

@@ -134,16 +134,30 @@ func (in *intake) candidates(look Look, pre scanned) []string {
 		}
 	}
 	if len(folders) > 0 {
-		byPath := in.cache.byPath()
 		for folder := range folders {
 			for name := range in.w.markdown(folder) {
-				if _, known := byPath[name]; !known {
+				if !in.recorded(name) {
 					out = append(out, name)
 				}
 			}
 		}
 	}
 	return out
+}
+
+// recorded reports whether a file name is that of the artifact whose id it
+// begins with: the usual case, found without reading the cache.
+func (in *intake) recorded(name string) bool {
+	words := strings.SplitN(strings.TrimSuffix(path.Base(name), ".md"), "-", 3)
+	if len(words) < 2 {
+		return false
+	}
+	uid, ok, err := in.world.IDs().Get(words[0] + "-" + words[1])
+	if err != nil || !ok {
+		return false
+	}
+	a, live := in.world.Live(uid)
+	return live && a.Path == name
 }
 
 // changing reports whether a file was written to between two looks at it.
