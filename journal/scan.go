@@ -110,9 +110,12 @@ type cursor struct {
 	key  ulid.ULID // the same, or the key that could not be read
 	ok   bool
 	err  error
+	head ulid.ULID // newest of the lane when the iteration began
 }
 
 func (c *cursor) first(after ulid.ULID) {
+	c.head = c.tx.Head(c.lane).ID
+	defer c.ended(after)
 	c.move(func() ([]byte, []byte) {
 		k, v := c.c.Seek(after[:])
 		if !after.IsZero() && bytes.Equal(k, after[:]) {
@@ -120,6 +123,14 @@ func (c *cursor) first(after ulid.ULID) {
 		}
 		return k, v
 	})
+}
+
+// ended holds a lane that comes to its end against its head: a damaged page can
+// hide the rest of a lane without any reading of it going wrong.
+func (c *cursor) ended(was ulid.ULID) {
+	if !c.ok && c.err == nil && was.Compare(c.head) < 0 {
+		c.key, c.err = c.head, c.tx.bad(c.head, "is missing from the end of its lane")
+	}
 }
 
 func (c *cursor) last(before ulid.ULID) {
@@ -139,6 +150,7 @@ func (c *cursor) next() {
 	if c.ok && c.key.Compare(was) <= 0 {
 		c.ok, c.err = false, c.tx.bad(c.key, "is out of order")
 	}
+	c.ended(was)
 }
 
 func (c *cursor) prev() {

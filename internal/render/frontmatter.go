@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -80,37 +81,38 @@ type Link struct{ Target, Relation string }
 
 // Front is a parsed block: keys in their order, values as they are spelled.
 type Front struct {
-	lines []string // of the whole head, ends included
-	keys  []key
+	lines  []string // of the whole head, ends included
+	margin int      // blanks before a key; nearly always 0
+	flow   bool     // the block is one {…}
+	keys   []key
 }
 
 // key is one top-level key: lines[from:to] hold it and its value.
 type key struct {
 	name     string
+	column   int // of the key, from 0
 	value    *yaml.Node
 	from, to int
 }
 
 // Parse reads a head as Split gives it. A *ParseError names the line of the
-// file.
+// file: for a key that is there twice that of the second, for bad YAML that of
+// the key where it goes wrong.
 func Parse(head []byte) (Front, error) {
 	f := Front{lines: splitLines(string(head))}
-	if !utf8.Valid(head) {
-		for i, l := range f.lines {
-			if !utf8.ValidString(l) {
-				return f, &ParseError{Line: i + 1, Msg: "not valid UTF-8"}
-			}
-		}
-	}
 	closing := f.closing()
-	if len(f.lines) == 0 || closing < 1 {
+	if closing < 1 || !isFence(bytes.TrimPrefix([]byte(f.lines[0]), bom)) {
 		return f, &ParseError{Line: 1, Msg: "the frontmatter is not closed by a line ---"}
 	}
-	// The fences are left out, so that a line of the file is one more than a
-	// line of the block.
+	for i, l := range f.lines[:closing] {
+		if msg := unfit(l); msg != "" {
+			return f, &ParseError{Line: i + 1, Msg: msg}
+		}
+	}
+	// The fence is left out, so that line n of the block is lines[n].
 	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(strings.Join(f.lines[1:closing], "")), &doc); err != nil {
-		return f, f.yamlError(err)
+	if err := f.unmarshal(closing, &doc); err != nil {
+		return f, f.yamlError(err, closing)
 	}
 	if len(doc.Content) == 0 {
 		return f, nil
@@ -119,6 +121,7 @@ func Parse(head []byte) (Front, error) {
 	if top.Kind != yaml.MappingNode {
 		return f, &ParseError{Line: top.Line + 1, Msg: "the frontmatter holds no keys"}
 	}
+	f.flow = top.Style&yaml.FlowStyle != 0
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		k := top.Content[i]
@@ -129,7 +132,10 @@ func Parse(head []byte) (Front, error) {
 			return f, &ParseError{Line: k.Line + 1, Msg: "the key " + strconv.Quote(Safe(k.Value, 80)) + " is there twice"}
 		}
 		seen[k.Value] = true
-		f.keys = append(f.keys, key{name: k.Value, value: top.Content[i+1], from: k.Line})
+		if i == 0 {
+			f.margin = k.Column - 1
+		}
+		f.keys = append(f.keys, key{name: k.Value, column: k.Column - 1, value: top.Content[i+1], from: k.Line})
 	}
 	for i := range f.keys {
 		to := closing
@@ -141,40 +147,72 @@ func Parse(head []byte) (Front, error) {
 	return f, nil
 }
 
-// trimEnd leaves blank lines and comments at the margin to the key below.
-func (f Front) trimEnd(k key, to int) int {
-	if k.value.Kind == yaml.ScalarNode && k.value.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-		return to
+// unmarshal reads the block up to the line of index end.
+func (f Front) unmarshal(end int, doc *yaml.Node) error {
+	return yaml.Unmarshal([]byte(strings.Join(f.lines[1:end], "")), doc)
+}
+
+// unfit says why a line cannot stand in a block, "" if it can. Line breaks that
+// YAML knows and we do not would make its line numbers differ from ours; a
+// second document would be read by nobody.
+func unfit(line string) string {
+	text := strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+	switch {
+	case !utf8.ValidString(text):
+		return "not valid UTF-8"
+	case strings.ContainsAny(text, "\r\u0085\u2028\u2029"):
+		return "a line break other than LF or CRLF; write it as an escape in double quotes"
+	case strings.HasPrefix(text, "\t") && strings.TrimSpace(text) != "":
+		return "indented with a tab; use blanks"
+	case text == "..." || strings.HasPrefix(text, "... ") || strings.HasPrefix(text, "--- ") || strings.HasPrefix(text, "---\t"):
+		return "a second document in the frontmatter"
 	}
-	for to > k.from+1 {
-		l := strings.TrimRight(f.lines[to-1], "\r\n")
-		if strings.TrimSpace(l) != "" && !strings.HasPrefix(l, "#") {
-			break
+	return ""
+}
+
+// trimEnd leaves blank lines and comments behind a value to the key below.
+func (f Front) trimEnd(k key, to int) int {
+	text := k.value.Kind == yaml.ScalarNode && k.value.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0
+	for to > k.from+1 && isFiller(f.lines[to-1]) {
+		if l := f.lines[to-1]; text && strings.TrimSpace(l) != "" && len(l)-len(strings.TrimLeft(l, " ")) > f.margin {
+			break // no comment: a line of the text
 		}
 		to--
 	}
 	return to
 }
 
-var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:unmarshal errors:\n\s*)?line (\d+): (.*)`)
+// isFiller: nothing, or nothing but a comment.
+func isFiller(line string) bool {
+	l := strings.TrimSpace(line)
+	return l == "" || l[0] == '#'
+}
 
-var yamlAnchor = regexp.MustCompile(`unknown anchor '(.*)' referenced`)
+var yamlLine = regexp.MustCompile(`^line (\d+): (.*)`)
 
 // yamlError turns the library's text into a line of the file and a sentence.
-func (f Front) yamlError(err error) error {
-	if m := yamlAnchor.FindStringSubmatch(err.Error()); m != nil { // the library names no line
-		for i, l := range f.lines {
-			if strings.Contains(l, "*"+m[1]) {
-				return &ParseError{Line: i + 1, Msg: "not valid YAML: a value that begins with * needs quotes"}
-			}
+// Its own line is missing for some errors and one too small for others; so the
+// first key is looked for up to which the block cannot be read.
+func (f Front) yamlError(err error, closing int) error {
+	starts := []int{1}
+	for i := 2; i < closing; i++ {
+		if l := f.lines[i]; !isFiller(l) && !strings.ContainsRune(" \t]}", rune(l[0])) {
+			starts = append(starts, i)
 		}
 	}
-	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
-		if n, err := strconv.Atoi(m[1]); err == nil {
-			return &ParseError{Line: n + 1, Msg: "not valid YAML: " + m[2]}
+	end := func(i int) int { return append(starts, closing)[i+1] }
+	i := sort.Search(len(starts)-1, func(i int) bool { return f.unmarshal(end(i), new(yaml.Node)) != nil })
+	line, msg := starts[i], strings.TrimPrefix(err.Error(), "yaml: ")
+	if m := yamlLine.FindStringSubmatch(msg); m != nil {
+		msg = m[2]
+		if n, err := strconv.Atoi(m[1]); err == nil && n >= starts[i] && n < end(i) {
+			line = n
 		}
 	}
-	return &ParseError{Line: 2, Msg: "not valid YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}
+	if strings.HasPrefix(msg, "unknown anchor") {
+		msg = "a value that begins with * needs quotes"
+	}
+	return &ParseError{Line: line + 1, Msg: "not valid YAML: " + Safe(msg, 200)}
 }
 
 func splitLines(s string) []string {
@@ -225,11 +263,36 @@ func (f Front) Line(name string) int {
 // False if the key is absent, without a value, or holds a list or mapping.
 func (f Front) Text(name string) (string, bool) {
 	k, ok := f.find(name)
-	if !ok || k.value.Kind != yaml.ScalarNode || k.value.Style == 0 && k.value.Value == "" {
+	if !ok {
 		return "", false
 	}
-	return k.value.Value, true
+	v := follow(k.value)
+	if v.Kind != yaml.ScalarNode || isEmpty(v) {
+		return "", false
+	}
+	return v.Value, true
 }
+
+// Null reports whether a key stands there with nothing behind it, or with an
+// unquoted ~ or null: what a key that is no free text may take for absent.
+func (f Front) Null(name string) bool {
+	k, ok := f.find(name)
+	return ok && isNull(k.value)
+}
+
+// follow is what an alias stands for.
+func follow(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode && n.Alias != nil {
+		return n.Alias
+	}
+	return n
+}
+
+func isEmpty(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Style == 0 && n.Value == ""
+}
+
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
 // Raw is the value of a key in the very words of the file: a scalar as it is
 // spelled, anything else with its lines.
@@ -241,7 +304,11 @@ func (f Front) Raw(name string) (string, bool) {
 	if text, ok := f.Text(name); ok && k.to == k.from+1 {
 		return text, true
 	}
-	_, value, _ := strings.Cut(strings.Join(f.lines[k.from:k.to], ""), ":")
+	lines := strings.Join(f.lines[k.from:k.to], "")
+	if at := f.afterColon(k); at > 0 {
+		return strings.TrimSpace(lines[at:]), true
+	}
+	_, value, _ := strings.Cut(lines, ":")
 	return strings.TrimSpace(value), true
 }
 
@@ -253,15 +320,15 @@ func (f Front) List(name string) []string {
 		return nil
 	}
 	var out []string
-	switch k.value.Kind {
-	case yaml.SequenceNode:
-		for _, item := range k.value.Content {
-			if item.Kind == yaml.ScalarNode && item.Value != "" {
-				out = append(out, item.Value)
+	switch v := follow(k.value); {
+	case v.Kind == yaml.SequenceNode:
+		for _, item := range v.Content {
+			if s, ok := wordOf(item); ok {
+				out = append(out, s)
 			}
 		}
-	case yaml.ScalarNode:
-		for _, s := range strings.Split(k.value.Value, ",") {
+	case v.Kind == yaml.ScalarNode && !isNull(v):
+		for _, s := range strings.Split(v.Value, ",") {
 			if s = strings.TrimSpace(s); s != "" {
 				out = append(out, s)
 			}
@@ -270,14 +337,23 @@ func (f Front) List(name string) []string {
 	return out
 }
 
+func wordOf(n *yaml.Node) (string, bool) {
+	n = follow(n)
+	return n.Value, n.Kind == yaml.ScalarNode && n.Value != ""
+}
+
 // Links reads the key `links`; entries without target or relation are left out.
 func (f Front) Links() []Link {
 	k, ok := f.find("links")
-	if !ok || k.value.Kind != yaml.SequenceNode {
+	if !ok {
+		return nil
+	}
+	v := follow(k.value)
+	if v.Kind != yaml.SequenceNode {
 		return nil
 	}
 	var out []Link
-	for _, item := range k.value.Content {
+	for _, item := range v.Content {
 		if l, ok := linkOf(item); ok {
 			out = append(out, l)
 		}
@@ -286,11 +362,12 @@ func (f Front) Links() []Link {
 }
 
 func linkOf(n *yaml.Node) (l Link, ok bool) {
-	if n.Kind != yaml.MappingNode {
+	if n = follow(n); n.Kind != yaml.MappingNode {
 		return l, false
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		switch v := strings.TrimSpace(n.Content[i+1].Value); n.Content[i].Value {
+		v, _ := wordOf(n.Content[i+1])
+		switch v = strings.TrimSpace(v); n.Content[i].Value {
 		case "target":
 			l.Target = v
 		case "relation":
@@ -298,89 +375,4 @@ func linkOf(n *yaml.Node) (l Link, ok bool) {
 		}
 	}
 	return l, l.Target != "" && l.Relation != ""
-}
-
-// Fields are the keys of a new artifact. Empty ones are left out.
-type Fields struct {
-	ID, UID, Kind, Status, Title, Depth, Author, ParentEpic, ValidUntil string
-	Tags                                                                []string
-	Created                                                             string
-	Links                                                               []Link
-}
-
-// Compose writes the head of a new artifact.
-func Compose(f Fields) []byte {
-	var b strings.Builder
-	b.WriteString("---\n")
-	put := func(key, value string) {
-		if value != "" {
-			b.WriteString(key + ": " + value + "\n")
-		}
-	}
-	put("id", plainOrQuoted(f.ID))
-	put("uid", f.UID)
-	put("kind", f.Kind)
-	put("status", f.Status)
-	put("title", Quote(f.Title))
-	put("depth", f.Depth)
-	if f.Author != "" {
-		put("author", Quote(f.Author))
-	}
-	put("parent_epic", plainOrQuoted(f.ParentEpic))
-	put("valid_until", f.ValidUntil)
-	if len(f.Tags) > 0 {
-		b.WriteString("tags:\n")
-		for _, t := range f.Tags {
-			b.WriteString(tagItem("  ", "\n", t))
-		}
-	}
-	put("created", f.Created)
-	if len(f.Links) > 0 {
-		b.WriteString("links:\n")
-		for _, l := range f.Links {
-			b.WriteString(linkItem("  ", "\n", l))
-		}
-	}
-	b.WriteString("---\n\n")
-	return []byte(b.String())
-}
-
-// Quote is a string as JSON in literal UTF-8, which is YAML too. What YAML
-// does not allow in a file is escaped.
-func Quote(s string) string {
-	raw, err := compact(s)
-	if err != nil {
-		return `""`
-	}
-	var b strings.Builder
-	for _, r := range string(raw) {
-		if r >= 0x7f && r < 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff {
-			fmt.Fprintf(&b, `\u%04x`, r)
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-var plainWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*(?:[-=./][A-Za-z0-9_]+)*$`)
-
-// plainOrQuoted leaves words alone that no YAML reader takes for anything else.
-func plainOrQuoted(s string) string {
-	switch strings.ToLower(s) {
-	case "":
-		return ""
-	case "true", "false", "yes", "no", "on", "off", "null", "y", "n":
-		return Quote(s)
-	}
-	if plainWord.MatchString(s) {
-		return s
-	}
-	return Quote(s)
-}
-
-func tagItem(indent, eol, tag string) string { return indent + "- " + plainOrQuoted(tag) + eol }
-
-func linkItem(indent, eol string, l Link) string {
-	return indent + "- target: " + plainOrQuoted(l.Target) + eol + indent + "  relation: " + plainOrQuoted(l.Relation) + eol
 }

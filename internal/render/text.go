@@ -7,11 +7,14 @@ import (
 
 // Safe makes one line of text that can go anywhere a person or an agent reads:
 // line breaks become blanks, other controls and marks that turn or hide text
-// go, and what is longer than limit characters is cut with … (0: no limit).
-// Joiners inside words and emoji stay.
+// go, and what is longer than limit characters is cut to limit, the last of them
+// … (0: no limit). Joiners inside words and emoji stay.
 func Safe(s string, limit int) string {
+	if isPlain(s) && (limit <= 0 || len(s) <= limit) {
+		return s
+	}
 	var b strings.Builder
-	n := 0
+	n, last := 0, 0 // characters written; where the last of them begins
 	for _, r := range s {
 		switch {
 		case r == '\n' || r == '\r' || r == '\t' || r == '\u2028' || r == '\u2029':
@@ -20,13 +23,23 @@ func Safe(s string, limit int) string {
 			continue
 		}
 		if limit > 0 && n == limit {
-			b.WriteRune('…')
-			break
+			return b.String()[:last] + "…"
 		}
+		last = b.Len()
 		b.WriteRune(r)
 		n++
 	}
 	return b.String()
+}
+
+// isPlain: printable ASCII, which needs no care.
+func isPlain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // Printable is text of several lines for a terminal: without controls but line
@@ -48,7 +61,8 @@ func unsafe(r rune) bool {
 // ShellQuote is a word as a POSIX shell reads it back: in single quotes where
 // it needs them.
 func ShellQuote(s string) string {
-	if s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./=,:@%+~") == "" && s[0] != '~' {
+	const bare = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./=,:@%+"
+	if s != "" && s[0] != '=' && strings.Trim(s, bare) == "" {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
