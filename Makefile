@@ -23,7 +23,8 @@ race: ## the same under the race detector
 
 fuzz: ## each fuzz target for FUZZTIME
 	@for pkg in $$($(GO) list ./...); do \
-	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	  targets=$$($(GO) test -list '^Fuzz' $$pkg) || exit 1; \
+	  for target in $$(echo "$$targets" | grep '^Fuzz'); do \
 	    $(GO) test $$pkg -run NONE -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit 1; \
 	  done; \
 	done
@@ -45,10 +46,11 @@ lint: ## gofmt, vet, staticcheck
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "gofmt: $$unformatted"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) tool $(DEVTOOLS) staticcheck ./...
+	@cd internal/devtools && $(GO) vet ./testreport && $(GO) test ./testreport
 
 cross: ## build and vet for the systems that are not tested here
 	@for os in darwin windows; do \
-	  GOOS=$$os CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/forgeplan && GOOS=$$os CGO_ENABLED=0 $(GO) vet ./cmd/... ./internal/workspace ./internal/filelock ./internal/atomicfile ./journal ./mcp ./tools || exit 1; \
+	  GOOS=$$os CGO_ENABLED=0 $(GO) build ./... && GOOS=$$os CGO_ENABLED=0 $(GO) vet ./... || exit 1; \
 	  echo "$$os: ok"; \
 	done
 

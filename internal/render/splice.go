@@ -64,13 +64,14 @@ func Splice(head []byte, edits []Edit) ([]byte, error) {
 	return []byte(strings.Join(f.lines, "")), nil
 }
 
-// clean leaves out what no reader would find again.
+// clean leaves out what no reader would find again, and what is named twice.
 func (e Edit) clean() Edit {
-	e.List = slices.DeleteFunc(slices.Clone(e.List), func(s string) bool { return s == "" })
+	e.List = once(slices.DeleteFunc(slices.Clone(e.List), func(s string) bool { return s == "" }))
 	var links []Link
 	for _, l := range e.Links {
 		l = Link{strings.TrimSpace(l.Target), strings.TrimSpace(l.Relation)}
-		if l.Target != "" && l.Relation != "" {
+		twice := slices.ContainsFunc(links, func(k Link) bool { return k.name() == l.name() })
+		if l.Target != "" && l.Relation != "" && !twice {
 			links = append(links, l)
 		}
 	}
@@ -90,7 +91,7 @@ func (f Front) holds(e Edit) bool {
 		text, ok := f.Text(e.Key)
 		return ok && text == e.Text
 	case List:
-		return slices.Equal(once(f.List(e.Key)), once(e.List))
+		return slices.Equal(once(f.List(e.Key)), e.List)
 	}
 	var have []string
 	if v := follow(k.value); v.Kind == yaml.SequenceNode {
@@ -100,7 +101,7 @@ func (f Front) holds(e Edit) bool {
 			}
 		}
 	}
-	return slices.Equal(once(have), once(e.names()))
+	return slices.Equal(once(have), e.names())
 }
 
 func once(list []string) []string {
@@ -361,33 +362,39 @@ func (f Front) blockList(k key, e Edit) ([]string, bool) {
 		return nil, false
 	}
 	want := e.names()
-	for i := range old { // what goes leaves its lead to the one below
-		if slices.Contains(want, old[i].name) {
+	var kept []entry
+	var order []string // of the entries that stay
+	for i, o := range old {
+		if slices.Contains(want, o.name) {
+			kept = append(kept, o)
 			continue
 		}
-		if i+1 < len(old) {
-			old[i+1].lead = slices.Concat(old[i].lead, old[i+1].lead)
+		if i+1 < len(old) { // what goes leaves its lead to the one below
+			old[i+1].lead = slices.Concat(o.lead, old[i+1].lead)
 		} else {
-			tail = slices.Concat(old[i].lead, tail)
+			tail = slices.Concat(o.lead, tail)
 		}
 	}
-	out, fresh, done := header, e.items(indent, eol(f.lines[k.from])), map[string]bool{}
-	for i, name := range want {
-		if done[name] {
-			continue
-		}
-		done[name] = true
-		known := false
-		for _, o := range old { // all that bear the name
-			if o.name == name {
-				out = append(append(out, o.lead...), o.lines...)
-				known = true
+	for _, o := range kept {
+		order = append(order, o.name)
+	}
+	place := func(name string) int { return slices.Index(want, name) }
+	if !slices.IsSortedFunc(once(order), func(a, b string) int { return place(a) - place(b) }) {
+		slices.SortStableFunc(kept, func(a, b entry) int { return place(a.name) - place(b.name) })
+	}
+	out, fresh, next := header, e.items(indent, eol(f.lines[k.from])), 0
+	add := func(before int) { // the new ones that stand before a place
+		for ; next < before; next++ {
+			if !slices.Contains(order, want[next]) {
+				out = append(out, fresh[next])
 			}
 		}
-		if !known {
-			out = append(out, fresh[i])
-		}
 	}
+	for _, o := range kept {
+		add(place(o.name))
+		out = slices.Concat(out, o.lead, o.lines)
+	}
+	add(len(want))
 	return append(out, tail...), true
 }
 
