@@ -19,15 +19,17 @@ const (
 // beyond the head are left out.
 func Table(w io.Writer, width int, head []string, rows [][]string, flex int) {
 	widest := make([]int, len(head))
+	names := make([]cell, len(head))
 	for j, h := range head {
-		widest[j] = columns(h)
+		names[j] = cell{h, columns(h)}
+		widest[j] = names[j].width
 	}
-	safe := make([]string, len(rows)*len(head))
+	cells := make([]cell, len(rows)*len(head))
 	for i, row := range rows {
 		for j, c := range row[:min(len(row), len(head))] {
 			c = Safe(c, 0)
-			safe[i*len(head)+j] = c
-			widest[j] = max(widest[j], columns(c))
+			cells[i*len(head)+j] = cell{c, columns(c)}
+			widest[j] = max(widest[j], cells[i*len(head)+j].width)
 		}
 	}
 	if width > 0 && flex >= 0 && flex < len(head) {
@@ -37,33 +39,54 @@ func Table(w io.Writer, width int, head []string, rows [][]string, flex int) {
 				room -= n
 			}
 		}
-		if room = max(room, minFlex, columns(head[flex])); widest[flex] > room {
+		if room = max(room, minFlex, names[flex].width); widest[flex] > room {
 			widest[flex] = room
-			for i := flex; i < len(safe); i += len(head) {
-				safe[i] = cut(safe[i], room)
+			for i := flex; i < len(cells); i += len(head) {
+				cells[i] = cells[i].cut(room)
 			}
 		}
 	}
 	out := bufio.NewWriter(w)
 	defer out.Flush()
-	line(out, widest, head)
+	line(out, widest, names)
 	for i := range rows {
-		line(out, widest, safe[i*len(head):(i+1)*len(head)])
+		line(out, widest, cells[i*len(head):(i+1)*len(head)])
 	}
 }
 
+// cell is safe text and the columns it takes.
+type cell struct {
+	text  string
+	width int
+}
+
+// cut shortens a cell to n columns, … included.
+func (c cell) cut(n int) cell {
+	if c.width <= n {
+		return c
+	}
+	used := 0
+	for i, r := range c.text {
+		if used += text.RuneWidth(r); used > n-1 {
+			s := strings.TrimRight(c.text[:i], " \u200d") + "…"
+			return cell{s, columns(s)}
+		}
+	}
+	return c
+}
+
 // line pads cells to their columns; no blanks at its end.
-func line(w *bufio.Writer, widest []int, cells []string) {
+func line(w *bufio.Writer, widest []int, cells []cell) {
 	pending := 0
 	for j, c := range cells {
-		if c != "" {
+		if c.text != "" {
 			for range pending {
 				w.WriteByte(' ')
 			}
 			pending = 0
-			w.WriteString(c)
+			w.WriteString(c.text)
 		}
-		pending += widest[j] - columns(c) + len(gutter)
+		pending += widest[j] - c.width + len(gutter)
 	}
 	w.WriteByte('\n')
 }
@@ -71,6 +94,9 @@ func line(w *bufio.Writer, widest []int, cells []string) {
 // columns is the width of safe text on a terminal. Only where characters may
 // join into one sign is the slow way taken.
 func columns(s string) int {
+	if isPlain(s) {
+		return len(s)
+	}
 	n := 0
 	for _, r := range s {
 		if r >= 0x900 && (r < 0x2010 || r > 0x2027) && (r < 0x3000 || r > 0x9fff) && (r < 0xac00 || r > 0xd7a3) {
@@ -79,18 +105,4 @@ func columns(s string) int {
 		n += text.RuneWidth(r)
 	}
 	return n
-}
-
-// cut shortens text to n columns, … included.
-func cut(s string, n int) string {
-	if columns(s) <= n {
-		return s
-	}
-	used := 0
-	for i, r := range s {
-		if used += text.RuneWidth(r); used > n-1 {
-			return strings.TrimRight(s[:i], " \u200d") + "…"
-		}
-	}
-	return s
 }

@@ -3,6 +3,7 @@ package render
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Safe makes one line of text that can go anywhere a person or an agent reads:
@@ -10,8 +11,8 @@ import (
 // go, and what is longer than limit characters is cut to limit, the last of them
 // … (0: no limit). Joiners inside words and emoji stay.
 func Safe(s string, limit int) string {
-	if isPlain(s) && (limit <= 0 || len(s) <= limit) {
-		return s
+	if isSafe(s) && (limit <= 0 || utf8.RuneCountInString(s) <= limit) {
+		return s // nearly always
 	}
 	var b strings.Builder
 	n, last := 0, 0 // characters written; where the last of them begins
@@ -30,6 +31,10 @@ func Safe(s string, limit int) string {
 		n++
 	}
 	return b.String()
+}
+
+func isSafe(s string) bool {
+	return isPlain(s) || utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r == '\u2028' || r == '\u2029' || unsafe(r) })
 }
 
 // isPlain: printable ASCII, which needs no care.
