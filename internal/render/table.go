@@ -92,7 +92,8 @@ func line(w *bufio.Writer, widest []int, cells []cell) {
 }
 
 // columns is the width of safe text on a terminal. Only where characters may
-// join into one sign is the slow way taken.
+// join into one sign is the slow way taken. A flag counts as one column, though
+// most terminals take two: the library goes by the first of its two letters.
 func columns(s string) int {
 	if isPlain(s) {
 		return len(s)
