@@ -117,8 +117,11 @@ func (c *cursor) first(after ulid.ULID) {
 	c.head = c.tx.Head(c.lane).ID
 	defer c.ended(after)
 	c.move(func() ([]byte, []byte) {
+		if after.IsZero() { // not a search, which a damaged page can send past the beginning
+			return c.c.First()
+		}
 		k, v := c.c.Seek(after[:])
-		if !after.IsZero() && bytes.Equal(k, after[:]) {
+		if bytes.Equal(k, after[:]) {
 			return c.c.Next()
 		}
 		return k, v

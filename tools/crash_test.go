@@ -274,3 +274,33 @@ func TestKilledRetrySameKey(t *testing.T) {
 		}
 	}
 }
+
+// TestKilledThenEdited: a call is answered by nobody, killed between its commit
+// and its file; a person edits the older file. Both changes stay.
+func TestKilledThenEdited(t *testing.T) {
+	for k := 1; k < 40; k++ {
+		ws := testws.Bare(t)
+		ws.Must("forgeplan_init", nil)
+		ws.Must("forgeplan_new", `{"kind":"prd","title":"First","body":"one\n"}`)
+		_, ended := child{Dir: ws.Dir, Calls: []childCall{{"forgeplan_update", json.RawMessage(`{"id":"PRD-001","depth":"deep","tags":["x"]}`)}}, KillAt: k}.runs(t)
+		edit(t, ws, "prds/PRD-001-first.md", func(s string) string { return s + "by hand\n" })
+		a := ws.Must("forgeplan_get", `{"id":"PRD-001"}`)
+		file := ws.File("prds/PRD-001-first.md")
+		if a["body"] != "one\nby hand\n" || !strings.HasSuffix(file, "one\nby hand\n") {
+			t.Fatalf("killed at point %d: the edit is lost: %v, file %q", k, a["body"], file)
+		}
+		if deep := a["depth"] == "deep"; deep != strings.Contains(file, "depth: deep") || deep != strings.Contains(file, "- x\n") || deep != (fmt.Sprint(a["tags"]) == "[x]") {
+			t.Fatalf("killed at point %d: depth %v, tags %v, file %q", k, a["depth"], a["tags"], file)
+		}
+		if ended && a["depth"] != "deep" {
+			t.Fatalf("an answered change is gone: %v", a)
+		}
+		if rep := ws.Check(); len(rep.Pending)+len(rep.Missing) > 0 {
+			t.Fatalf("killed at point %d: %v %v", k, rep.Pending, rep.Missing)
+		}
+		if ended {
+			return
+		}
+	}
+	t.Fatal("no child came to its end")
+}

@@ -368,3 +368,34 @@ func TestDeleteTakesHandEditsIn(t *testing.T) {
 		t.Errorf("got %q, want %q", got, edited)
 	}
 }
+
+// A file that is put back after a deletion is not taken away again; it is a
+// finding, and restore still works on it.
+func TestDeletedFileThatComesBack(t *testing.T) {
+	ws := testws.New(t)
+	ws.Must("forgeplan_new", `{"kind":"note","title":"Back"}`)
+	text := ws.File("notes/NOTE-001-back.md")
+	ws.Must("forgeplan_delete", `{"id":"NOTE-001"}`)
+	put(t, ws, "notes/NOTE-001-back.md", text)
+	for range 2 {
+		list := ws.Must("forgeplan_list", nil)
+		if list["count"] != 0.0 || !strings.Contains(fmt.Sprint(list["warnings"]), "NOTE-001, which was deleted") || ws.File("notes/NOTE-001-back.md") != text {
+			t.Errorf("list %v, file %q", list, ws.File("notes/NOTE-001-back.md"))
+		}
+	}
+	back := ws.Must("forgeplan_restore", `{"id":"NOTE-001"}`)
+	if back["projection_restored"] != true || ws.File("notes/NOTE-001-back.md") != text {
+		t.Errorf("restore %v", back)
+	}
+}
+
+// A retitle does not take a name at which somebody's file stands.
+func TestRetitleOntoAFile(t *testing.T) {
+	ws := testws.New(t)
+	ws.Must("forgeplan_new", `{"kind":"note","title":"One"}`)
+	put(t, ws, "notes/NOTE-001-two.md", "somebody's\n")
+	out := ws.Must("forgeplan_update", `{"id":"NOTE-001","title":"Two"}`)
+	if ws.File("notes/NOTE-001-two.md") != "somebody's\n" || !strings.Contains(fmt.Sprint(out["warnings"]), "is there already") {
+		t.Errorf("%v, %q", out, ws.File("notes/NOTE-001-two.md"))
+	}
+}

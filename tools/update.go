@@ -128,6 +128,9 @@ func updateFields(c *Run, a artifact.Artifact, in updateIn) error {
 		steps = append(steps, func() error { return w.EmitAll(a.UID, a.SetTags(tags)) })
 	}
 	if in.Author != nil {
+		if err := artifact.CheckLine("author", *in.Author); err != nil {
+			return err
+		}
 		steps = append(steps, func() error { return w.EmitAll(a.UID, a.SetField("author", *in.Author)) })
 	}
 	if in.ParentEpic != nil {

@@ -54,6 +54,8 @@ type checked struct {
 	Lines     *int     `json:"log_lines_written,omitempty"`
 	Pending   []string `json:"pending_hand_edits"`
 	Missing   []string `json:"missing_files"`
+	Behind    []string `json:"files_behind"`
+	Failed    []string `json:"files_not_written"`
 	Hash      string   `json:"state_hash"`
 	Drift     string   `json:"first_divergent_event,omitempty"`
 	Next      string   `json:"_next_action"`
@@ -70,8 +72,15 @@ func (p *program) rebuild(cmd *cobra.Command) error {
 		return tools.Classify(err)
 	}
 	out := p.checked(rep)
+	if len(rep.Failed) > 0 {
+		out.OK, out.Class = new(bool), tools.ClassIO
+		out.Error = fmt.Sprintf("%d file(s) could not be written; everything else was", len(rep.Failed))
+		p.code = tools.ExitCode(&tools.Failure{Class: out.Class})
+	}
 	out.Written, out.Lines = &rep.Written, &rep.LogLines
-	out.Next = "Check it: `forgeplan verify`"
+	if out.Next = "Check it: `forgeplan verify`"; len(rep.Failed) > 0 {
+		out.Next = "Mend what is in their way, then: `forgeplan replay`"
+	}
 	p.print(out, func(w io.Writer) {
 		fmt.Fprintf(w, "Replayed %d events and %d calls: %d artifacts, %d links.\n", rep.Changes, rep.Calls, rep.Artifacts, rep.Relations)
 		fmt.Fprintf(w, "Tables %s, %d files and %d log lines written.\n", rep.Tables, rep.Written, rep.LogLines)
@@ -112,7 +121,7 @@ func (p *program) check(cmd *cobra.Command) error {
 
 func (p *program) checked(rep workspace.Report) checked {
 	return checked{Changes: rep.Changes, Calls: rep.Calls, Artifacts: rep.Artifacts, Relations: rep.Relations, Newer: rep.Newer, Tables: rep.Tables,
-		Pending: orNone(rep.Pending), Missing: orNone(rep.Missing), Hash: hex.EncodeToString(rep.StateHash[:])}
+		Pending: orNone(rep.Pending), Missing: orNone(rep.Missing), Behind: orNone(rep.Behind), Failed: orNone(rep.Failed), Hash: hex.EncodeToString(rep.StateHash[:])}
 }
 
 func orNone(list []string) []string {
@@ -133,6 +142,12 @@ func (p *program) print(out checked, text func(io.Writer)) {
 	text(p.stdout)
 	for _, f := range out.Pending {
 		fmt.Fprintf(p.stdout, "Changed by hand, not taken in: %s\n", f)
+	}
+	for _, f := range out.Behind {
+		fmt.Fprintf(p.stdout, "Behind the journal, written by the next call: %s\n", f)
+	}
+	for _, f := range out.Failed {
+		fmt.Fprintf(p.stdout, "Not written: %s\n", f)
 	}
 	for _, f := range out.Missing {
 		fmt.Fprintf(p.stdout, "Missing: %s\n", f)

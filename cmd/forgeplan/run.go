@@ -319,7 +319,7 @@ func (p *program) fail(f *tools.Failure) int {
 }
 
 func (p *program) complain(f *tools.Failure, next string) {
-	fmt.Fprintf(p.stderr, "error: %s\n", f.Msg)
+	fmt.Fprintf(p.stderr, "error: %s\n", render.Safe(f.Msg, 0))
 	if next != "" {
 		fmt.Fprintf(p.stderr, "hint: %s\n", next)
 	}

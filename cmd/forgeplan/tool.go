@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"syscall"
 
 	"forgeplan/internal/render"
 	"forgeplan/tools"
@@ -90,14 +94,14 @@ func (p *program) answer(r tools.Reply) {
 	}
 	switch {
 	case p.json:
-		fmt.Fprintf(p.stdout, "%s\n", r.Body)
+		p.deliver(func(w io.Writer) { fmt.Fprintf(w, "%s\n", r.Body) })
 		return
 	case r.Failure != nil:
 		p.complain(r.Failure, next(r.Body))
 		return
 	}
 	if r.Text != nil {
-		r.Text(p.stdout, p.width())
+		p.deliver(func(w io.Writer) { r.Text(w, p.width()) })
 	}
 	for _, w := range r.Warnings {
 		fmt.Fprintf(p.stderr, "warning: %s\n", render.Safe(w, 0))
@@ -105,6 +109,18 @@ func (p *program) answer(r tools.Reply) {
 	// The next step is for a person who sits there, not for a pipe.
 	if n := next(r.Body); n != "" && isTerminal(p.stdout) {
 		fmt.Fprintf(p.stdout, "\nNext: %s\n", n)
+	}
+}
+
+// deliver prints an answer in one go. One that cannot be printed is a failure:
+// a script must not go on as if it had read it.
+func (p *program) deliver(write func(io.Writer)) {
+	var b bytes.Buffer
+	write(&b)
+	// A reader that has seen enough, such as head, is no failure.
+	if _, err := p.stdout.Write(b.Bytes()); err != nil && p.code == 0 && !errors.Is(err, syscall.EPIPE) {
+		p.code = 1
+		fmt.Fprintf(p.stderr, "error: the answer could not be printed; what was asked was done\n")
 	}
 }
 

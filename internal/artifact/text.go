@@ -41,9 +41,20 @@ func CheckTitle(s string) (string, error) {
 
 func breaksLine(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-// turns reports the embeddings, overrides and isolates of bidirectional text.
+// turns reports the marks, embeddings, overrides and isolates of bidirectional
+// text, and the annotation marks that hide text.
 func turns(r rune) bool {
-	return r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+	return r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u206f' || r == '\u061c' || r == '\u200e' || r == '\u200f' ||
+		r >= '\ufff9' && r <= '\ufffb'
+}
+
+// CheckLine refuses text that is not one plain line. The error is an
+// *InputError.
+func CheckLine(field, s string) error {
+	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return breaksLine(r) || turns(r) }) {
+		return &InputError{Field: field, Msg: field + " has a line break, a control character or one that changes the direction of text"}
+	}
+	return nil
 }
 
 // visible reports whether a character shows on its own.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
+	"strconv"
 
 	"forgeplan/internal/fault"
 )
@@ -95,6 +97,62 @@ func putBack(root *os.Root, kept, name string) error {
 		return nil
 	}
 	return root.Rename(kept, name)
+}
+
+// Take removes name, but only if known accepts its bytes: the file is moved
+// aside first and looked at there, so that what somebody saved in between is
+// seen too. Their bytes are put back, unless something stands at the name
+// again, and ErrChanged is returned; then they stay under the name kept.
+func Take(root *os.Root, name string, known func(data []byte) bool) (kept string, err error) {
+	var aside string
+	for { // bytes that were kept once are never written over
+		aside = path.Join(path.Dir(name), TempPrefix+path.Base(name)+"-"+strconv.Itoa(os.Getpid())+"-"+strconv.FormatInt(serial.Add(1), 10)+".old")
+		if _, err := root.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	fault.Point("file.remove")
+	if err := root.Rename(name, aside); err != nil {
+		return "", fmt.Errorf("remove %s: %w", name, err)
+	}
+	fault.Point("file.taken")
+	data, err := root.ReadFile(aside)
+	if err == nil && known(data) {
+		if err := root.Remove(aside); err != nil {
+			return "", fmt.Errorf("remove %s: %w", name, err)
+		}
+		return "", syncFolder(root, name)
+	}
+	// A link never replaces what came into being meanwhile.
+	if lerr := root.Link(aside, name); lerr != nil {
+		return aside, ErrChanged
+	}
+	_ = root.Remove(aside)
+	return "", ErrChanged
+}
+
+// Move renames a file to a name at which nothing stands; fs.ErrExist if
+// something does. Where links are not to be had, the last look decides.
+func Move(root *os.Root, from, to string) error {
+	fault.Point("file.rename")
+	err := root.Link(from, to)
+	switch {
+	case err == nil:
+		fault.Point("file.linked")
+		err = root.Remove(from)
+	case errors.Is(err, fs.ErrExist):
+		return err
+	default:
+		if _, serr := root.Lstat(to); serr == nil {
+			return fs.ErrExist
+		}
+		err = root.Rename(from, to)
+	}
+	if err != nil {
+		return fmt.Errorf("rename %s: %w", from, err)
+	}
+	fault.Point("file.renamed")
+	return syncFolder(root, to)
 }
 
 func read(root *os.Root, name string) (data []byte, there bool, err error) {

@@ -263,7 +263,7 @@ func spliceOne(t failer, head []byte, e Edit) []byte {
 		}
 	}
 	// Outside the key's own lines all is as it was.
-	pre, post := string(head), ""
+	var pre, post string
 	if k, ok := before.find(e.Key); ok {
 		pre, post = strings.Join(before.lines[:k.from], ""), strings.Join(before.lines[k.to:], "")
 	} else {

@@ -120,8 +120,8 @@ func (wr *writer) settle(uid ulid.ULID, direct bool) (outcome, string) {
 	}
 	disk := sha256.Sum256(data)
 	if src.Gone {
-		if !direct && !wr.whole {
-			return leftAlone, "" // without the cache nothing is removed
+		if !direct && !(wr.whole && known) {
+			return leftAlone, "" // removed before: what stands here now was put here by somebody
 		}
 		return wr.remove(uid, src, disk, exists, last, known)
 	}
@@ -164,13 +164,23 @@ func (wr *writer) move(uid ulid.ULID, last seen, src projection.Source) (out out
 	if !wr.ours(uid, sha256.Sum256(old), last, true) {
 		return leftAlone, fmt.Sprintf("%s was changed by hand: left as it is, the journal has the new version", last.Path), true
 	}
-	if _, err := root.Lstat(src.Path); err == nil {
-		return 0, "", false // something stands at the new name: settle looks at it
+	if at, err := root.Lstat(src.Path); err == nil {
+		if from, err := root.Lstat(last.Path); err == nil && os.SameFile(at, from) {
+			if err := atomicfile.Remove(root, last.Path); err != nil { // killed in the middle of a move
+				return owed, fmt.Sprintf("%s not renamed: %v", last.Path, plain(err)), true
+			}
+			return 0, "", false
+		}
+		return leftAlone, fmt.Sprintf("%s is there already: %s keeps its name, the journal has the new version", src.Path, last.Path), true
 	}
 	if err := root.MkdirAll(path.Dir(src.Path), 0o755); err != nil {
 		return owed, fmt.Sprintf("%s not written: %v", src.Path, plain(err)), true
 	}
-	if err := atomicfile.Rename(root, last.Path, src.Path); err != nil {
+	err = atomicfile.Move(root, last.Path, src.Path)
+	if errors.Is(err, os.ErrExist) {
+		return leftAlone, fmt.Sprintf("%s is there already: %s keeps its name, the journal has the new version", src.Path, last.Path), true
+	}
+	if err != nil {
 		return owed, fmt.Sprintf("%s not renamed: %v", last.Path, plain(err)), true
 	}
 	fault.Point("workspace.file-renamed")
@@ -183,7 +193,13 @@ func (wr *writer) remove(uid ulid.ULID, src projection.Source, disk [32]byte, ex
 		if disk != src.Want && !wr.ours(uid, disk, last, known) {
 			return leftAlone, fmt.Sprintf("%s was changed by hand: left as it is, the journal has deleted its artifact", src.Path)
 		}
-		if err := atomicfile.Remove(wr.w.root, src.Path); err != nil {
+		kept, err := atomicfile.Take(wr.w.root, src.Path, func(data []byte) bool { return sha256.Sum256(data) == disk })
+		switch {
+		case errors.Is(err, atomicfile.ErrChanged) && kept != "":
+			return leftAlone, fmt.Sprintf("%s was changed by hand just now: those bytes are kept as %s", src.Path, kept)
+		case errors.Is(err, atomicfile.ErrChanged):
+			return leftAlone, fmt.Sprintf("%s was changed by hand just now: left as it is, the journal has deleted its artifact", src.Path)
+		case err != nil:
 			return owed, fmt.Sprintf("%s not removed: %v", src.Path, plain(err))
 		}
 		fault.Point("workspace.file-removed")

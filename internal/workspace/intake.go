@@ -374,8 +374,7 @@ func (in *intake) create(f file) (ulid.ULID, error) {
 			in.find(f.path, f.front.Line("depth"), err.Error())
 		}
 	}
-	c.Author, _ = f.front.Text("author")
-	c.ParentEpic, _ = f.front.Text("parent_epic")
+	c.Author, c.ParentEpic = word(f.front, "author"), word(f.front, "parent_epic")
 	c.ValidUntil, _ = in.validity(f)
 	c.Tags = unique(f.front.List("tags"))
 	for _, k := range f.front.Keys() {
@@ -437,7 +436,7 @@ func (in *intake) status(f file, was string) (string, bool) {
 
 func (in *intake) validity(f file) (string, bool) {
 	text, ok := f.front.Text("valid_until")
-	if !ok {
+	if !ok || f.front.Null("valid_until") {
 		return "", true
 	}
 	if err := artifact.CheckDate(text); err != nil {
@@ -445,6 +444,15 @@ func (in *intake) validity(f file) (string, bool) {
 		return "", false
 	}
 	return text, true
+}
+
+// word is the text of a key; ~ and null mean that it has none.
+func word(f render.Front, key string) string {
+	if f.Null(key) {
+		return ""
+	}
+	text, _ := f.Text(key)
+	return text
 }
 
 func unique(list []string) (out []string) {
@@ -578,9 +586,8 @@ func (in *intake) merge(uid ulid.ULID, f file, now artifact.Artifact) error {
 	if d, ok := f.front.Text("depth"); ok {
 		asWritten.Depth = d
 	}
-	asWritten.Author, _ = f.front.Text("author")
-	asWritten.ParentEpic, _ = f.front.Text("parent_epic")
-	asWritten.ValidUntil, _ = f.front.Text("valid_until")
+	asWritten.Author, asWritten.ParentEpic = word(f.front, "author"), word(f.front, "parent_epic")
+	asWritten.ValidUntil = word(f.front, "valid_until")
 	asWritten.Tags = f.front.List("tags")
 	return in.world.seal(asWritten, now)
 }
@@ -645,7 +652,7 @@ func (in *intake) changeKeys(uid ulid.ULID, f file, b base) error {
 	}
 	for _, key := range []string{"author", "parent_epic"} {
 		if differs(key) {
-			text, _ := f.front.Text(key)
+			text := word(f.front, key)
 			if err := emit(now().SetField(key, text)...); err != nil {
 				return err
 			}

@@ -38,6 +38,8 @@ type Report struct {
 	Written   int      // Markdown files written by Replay
 	Pending   []string // files changed by hand, not taken in yet
 	Missing   []string // files that are gone
+	Behind    []string // files that the next call brings up to the journal
+	Failed    []string // files that Replay could not write, and why
 	LogLines  int      // log lines written by Replay
 	StateHash [32]byte
 	Found     Intake // hand edits that Replay took in first
@@ -55,7 +57,10 @@ func (w *Workspace) Replay(ctx context.Context, progress Progress) (Report, erro
 	pre := w.scan()
 	err := w.hold(ctx, false, func(j *journal.Journal) error {
 		if err := j.View(func(tx *journal.Tx) error {
-			return tx.Verify(ctx, func(done, total uint64) { progress.at("check chains", done, total) })
+			if err := tx.Verify(ctx, func(done, total uint64) { progress.at("check chains", done, total) }); err != nil {
+				return err
+			}
+			return verifyContents(ctx, tx, progress)
 		}); err != nil {
 			return err
 		}
@@ -169,7 +174,7 @@ func (w *Workspace) replayFiles(ctx context.Context, tx *journal.Tx, base func(s
 		case out == leftAlone:
 			rep.Pending = append(rep.Pending, a.Path)
 		case out == owed:
-			return errors.New(warning)
+			rep.Failed = append(rep.Failed, warning)
 		}
 	}
 	return wr.cache.markWhole(tx.Workspace())
@@ -380,7 +385,18 @@ func (w *Workspace) verifyFiles(get func(string) projection.Table, rep *Report) 
 		}
 		data, exists, err := readFile(w.root, a.Path)
 		switch {
-		case err != nil, exists && sha256.Sum256(data) != a.Want:
+		case err == nil && exists && sha256.Sum256(data) == a.Want:
+		case err == nil && exists:
+			old, werr := (projection.Wants{Table: get("wants")}).Has(a.UID, sha256.Sum256(data))
+			if werr != nil {
+				return werr
+			}
+			if old {
+				rep.Behind = append(rep.Behind, a.Path)
+			} else {
+				rep.Pending = append(rep.Pending, a.Path)
+			}
+		case err != nil:
 			rep.Pending = append(rep.Pending, a.Path)
 		case !exists:
 			rep.Missing = append(rep.Missing, a.Path)

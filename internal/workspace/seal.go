@@ -29,6 +29,9 @@ func (w *World) Create(n New) (artifact.Artifact, error) {
 	if err != nil {
 		return artifact.Artifact{}, err
 	}
+	if err := artifact.CheckLine("author", n.Author); err != nil {
+		return artifact.Artifact{}, err
+	}
 	kind, err := artifact.ParseKind(n.Kind)
 	if err != nil {
 		return artifact.Artifact{}, err
@@ -152,6 +155,9 @@ func (w *World) seal(before, after artifact.Artifact) error {
 	body, err := w.Body(after)
 	if err != nil {
 		return err
+	}
+	if len(body) > 0 {
+		head = render.Closed(head) // a closing line without its end would run into the body
 	}
 	next := artifact.Source{Path: src.Path, Head: head, Want: want(head, body)}
 	if before.Title != after.Title || before.ID != after.ID {
