@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"forgeplan/internal/render"
 	"forgeplan/tools"
@@ -45,6 +48,9 @@ func (p *program) toolCommand(t *tools.Tool) *cobra.Command {
 			if args["body"], err = p.readBody(*file); err != nil {
 				return err
 			}
+		}
+		if name := notText(args); name != "" {
+			return tools.Fail(tools.ClassInvalidInput, fmt.Sprintf("`%s` is not valid UTF-8; nothing was changed", name), tools.Say("Convert it to UTF-8 and call again."))
 		}
 		raw, err := encode(args)
 		if err != nil {
@@ -132,4 +138,19 @@ func next(body []byte) string {
 		return ""
 	}
 	return o.Next
+}
+
+// notText names an argument that JSON could not carry as it was typed; "" if
+// there is none.
+func notText(args map[string]any) string {
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		words, _ := args[name].([]string)
+		if one, ok := args[name].(string); ok {
+			words = []string{one}
+		}
+		if slices.ContainsFunc(words, func(s string) bool { return !utf8.ValidString(s) }) {
+			return name
+		}
+	}
+	return ""
 }
