@@ -176,7 +176,7 @@ func names(list string) []string {
 func newestWithin(c *Run, entries []render.Entry) []render.Entry {
 	size := replyReserve
 	for i := len(entries) - 1; i >= 0; i-- {
-		line, err := marshal(entries[i])
+		line, err := render.JSON(entries[i])
 		if err != nil {
 			return entries
 		}

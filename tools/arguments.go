@@ -13,6 +13,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"forgeplan/internal/artifact"
 )
 
 // Arguments are a call's arguments after repair.
@@ -429,13 +431,8 @@ func digits(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // word finds the canonical word of an enum for any spelling of it.
 func (p *Param) word(s string) (string, bool) {
-	w, ok := p.spellings[foldWord(s)]
+	w, ok := p.spellings[artifact.Normal(s)]
 	return w, ok
-}
-
-// foldWord takes away what people vary in writing one word.
-func foldWord(s string) string {
-	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), "-", "_")
 }
 
 // Bind puts repaired values into the fields of the input struct that in points to; fields without a value stay as they are.

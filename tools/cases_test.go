@@ -366,7 +366,7 @@ func TestNewerEvent(t *testing.T) {
 		t.Errorf("update of the sealed one: %s", r.Body)
 	}
 	ws.Must("forgeplan_update", `{"id":"PRD-002","depth":"deep"}`)
-	if rep := replay(t, ws); rep.Newer != 1 {
+	if rep := ws.Replay(); rep.Newer != 1 {
 		t.Errorf("replay counts %d newer events", rep.Newer)
 	}
 }

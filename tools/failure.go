@@ -1,9 +1,6 @@
 package tools
 
-import (
-	"bytes"
-	"encoding/json"
-)
+import "forgeplan/internal/render"
 
 // Classes of error, the words of `error_class`. Each is the answer to one question: what can the caller do about it?
 const (
@@ -77,13 +74,11 @@ func ExitCode(f *Failure) int {
 	return 1
 }
 
-// compact encodes plain data (no channel, function or NaN inside) as JSON without escaping <, > and &.
+// compact encodes plain data (no channel, function or NaN inside).
 func compact(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	out, err := render.JSON(v)
+	if err != nil {
 		panic("tools: not JSON data: " + err.Error())
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return out
 }

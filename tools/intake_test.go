@@ -196,7 +196,7 @@ func TestMissingFile(t *testing.T) {
 	if ws.File("notes/NOTE-001-gone.md") != "" {
 		t.Error("a read wrote it again")
 	}
-	replay(t, ws)
+	ws.Replay()
 	if ws.File("notes/NOTE-001-gone.md") != file {
 		t.Error("replay did not write it again")
 	}

@@ -68,7 +68,7 @@ func TestGoldenJournals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rep := replay(t, ws)
+			rep := ws.Replay()
 			if got := hex.EncodeToString(rep.StateHash[:]); got != want.StateHash || rep.Changes != want.Changes || rep.Calls != want.Calls || rep.Newer != 0 {
 				t.Errorf("state %s, %d changes, %d calls; want %+v", got, rep.Changes, rep.Calls, want)
 			}

@@ -212,7 +212,7 @@ func listSize(c *Run, in listIn, found []listRow) int {
 	}
 	n, size := 0, replyReserve
 	for n < min(listLimit, len(found)) {
-		row, err := marshal(found[n])
+		row, err := render.JSON(found[n])
 		if err != nil {
 			break
 		}

@@ -130,7 +130,7 @@ func TestModel(t *testing.T) {
 			}
 			m.compare(rt, ws)
 		}
-		rep := replay(t, ws)
+		rep := ws.Replay()
 		if rep.Written != 0 || rep.Tables != "ready" {
 			rt.Fatalf("a replay found something to do: %+v", rep)
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"forgeplan/internal/artifact"
 )
 
 // ParamType is the type of a parameter's value, in the schema and after repair.
@@ -147,7 +149,7 @@ func (p *Param) setEnum(words []string) {
 		all := strings.Split(w, "|")
 		p.Enum = append(p.Enum, all[0])
 		for _, s := range all {
-			p.spellings[foldWord(s)] = all[0]
+			p.spellings[artifact.Normal(s)] = all[0]
 		}
 	}
 }

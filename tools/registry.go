@@ -18,6 +18,7 @@ import (
 
 	"forgeplan/internal/artifact"
 	"forgeplan/internal/event"
+	"forgeplan/internal/render"
 	"forgeplan/internal/workspace"
 	"forgeplan/journal"
 
@@ -155,23 +156,24 @@ type (
 	starts  func(c *Run, values map[string]any, init func() (workspace.Initialized, error)) (any, error)
 )
 
-func bound2[In any](values map[string]any) (in In, err error) {
-	err = Bind(values, &in)
-	return in, err
+// typed lets a tool work on its own structs: values in, a pointer to its result
+// out.
+func typed[In, Out any](run func(*Run, In) (Out, error)) func(*Run, map[string]any) (any, error) {
+	return func(c *Run, values map[string]any) (any, error) {
+		var in In
+		if err := Bind(values, &in); err != nil {
+			return nil, err
+		}
+		out, err := run(c, in)
+		return &out, err
+	}
 }
 
 // Reading defines a tool that answers from snapshots and changes nothing.
 func Reading[In, Out any](t Tool, run func(*Run, In) (Out, error)) *Tool {
 	t.Params = ParamsOf(*new(In))
 	t.out = func() any { return new(Out) }
-	t.run = reads(func(c *Run, v map[string]any) (any, error) {
-		in, err := bound2[In](v)
-		if err != nil {
-			return nil, err
-		}
-		out, err := run(c, in)
-		return &out, err
-	})
+	t.run = reads(typed(run))
 	return &t
 }
 
@@ -182,14 +184,7 @@ func Mutating[In, Out any](t Tool, run func(*Run, In) (Out, error)) *Tool {
 	t.Params = ParamsOf(*new(In))
 	t.Params = append(t.Params, commonParams(t.Effect, namesArtifact(t.Params))...)
 	t.out = func() any { return new(Out) }
-	t.run = mutates(func(c *Run, v map[string]any) (any, error) {
-		in, err := bound2[In](v)
-		if err != nil {
-			return nil, err
-		}
-		out, err := run(c, in)
-		return &out, err
-	})
+	t.run = mutates(typed(run))
 	return &t
 }
 
@@ -197,13 +192,8 @@ func Mutating[In, Out any](t Tool, run func(*Run, In) (Out, error)) *Tool {
 func Starting[In, Out any](t Tool, run func(*Run, In, func() (workspace.Initialized, error)) (Out, error)) *Tool {
 	t.Params = ParamsOf(*new(In))
 	t.out = func() any { return new(Out) }
-	t.run = starts(func(c *Run, v map[string]any, init func() (workspace.Initialized, error)) (any, error) {
-		in, err := bound2[In](v)
-		if err != nil {
-			return nil, err
-		}
-		out, err := run(c, in, init)
-		return &out, err
+	t.run = starts(func(c *Run, values map[string]any, init func() (workspace.Initialized, error)) (any, error) {
+		return typed(func(c *Run, in In) (Out, error) { return run(c, in, init) })(c, values)
 	})
 	return &t
 }
@@ -703,7 +693,7 @@ func (d *dressed) body(in *invocation) ([]byte, error) {
 		w.setWarnings(d.lines())
 		own = true
 	}
-	out, err := marshal(d.value)
+	out, err := render.JSON(d.value)
 	if err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}
@@ -774,16 +764,6 @@ func (d *dressed) text() func(io.Writer, int) {
 		io.WriteString(w, note)
 		t.WriteText(w, width)
 	}
-}
-
-func marshal(v any) ([]byte, error) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return []byte(strings.TrimSuffix(b.String(), "\n")), nil
 }
 
 func quoteName(s string) string { return "`" + safeName(s) + "`" }

@@ -1,7 +1,6 @@
 package tools_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"io/fs"
@@ -12,20 +11,6 @@ import (
 	"forgeplan/internal/testws"
 	"forgeplan/internal/workspace"
 )
-
-func replay(t *testing.T, ws *testws.WS) workspace.Report {
-	t.Helper()
-	w, err := ws.Env.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	rep, err := w.Replay(context.Background(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rep
-}
 
 // tree hashes the files of the workspace folder that pass.
 func tree(t *testing.T, ws *testws.WS, pass func(path string) bool) map[string][32]byte {
@@ -65,7 +50,7 @@ func TestReplayRestores(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(ws.Dir, workspace.Folder, "cache")); err != nil {
 		t.Fatal(err)
 	}
-	replay(t, ws)
+	ws.Replay()
 	got := tree(t, ws, written)
 	for path, hash := range want {
 		if got[path] != hash {
@@ -77,7 +62,7 @@ func TestReplayRestores(t *testing.T) {
 	}
 	all := tree(t, ws, func(path string) bool { return filepath.Base(path) != "lock" })
 	for range 9 {
-		if rep := replay(t, ws); rep.Written != 0 || rep.LogLines != 0 {
+		if rep := ws.Replay(); rep.Written != 0 || rep.LogLines != 0 {
 			t.Errorf("a later replay wrote %d files and %d lines", rep.Written, rep.LogLines)
 		}
 	}

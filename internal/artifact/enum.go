@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// normal brings a name from a closed list into its stored spelling.
-func normal(s string) string {
+// Normal brings a name from a closed list into its stored spelling: lower case,
+// _ for -, no blanks around it.
+func Normal(s string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(s)), "-", "_")
 }
 
 // parseEnum finds s in a closed list, whatever its case, with - for _ or space
 // around it.
 func parseEnum[T ~string](field, s string, allowed []T) (T, error) {
-	if word := T(normal(s)); slices.Contains(allowed, word) {
+	if word := T(Normal(s)); slices.Contains(allowed, word) {
 		return word, nil
 	}
 	var names []string

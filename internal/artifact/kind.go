@@ -45,7 +45,7 @@ func (k Kind) Info() KindInfo {
 // ParseKind reads the name of a kind or one of its aliases, in any case. The
 // error is an *InputError that lists the kinds.
 func ParseKind(s string) (Kind, error) {
-	word := normal(s)
+	word := Normal(s)
 	var names []string
 	for _, info := range Kinds {
 		if word == string(info.Kind) {

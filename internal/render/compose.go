@@ -55,7 +55,7 @@ func Compose(f Fields) []byte {
 // Quote is a string as JSON in literal UTF-8, which is YAML too. What YAML
 // does not allow in a file is escaped.
 func Quote(s string) string {
-	raw, err := compact(s)
+	raw, err := JSON(s)
 	if err != nil {
 		return `""`
 	}

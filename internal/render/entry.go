@@ -100,19 +100,20 @@ func ref(u ulid.ULID) string {
 // MarshalJSON puts the detail's keys behind the entry's own.
 func (e Entry) MarshalJSON() ([]byte, error) {
 	type flat Entry
-	out, err := compact(flat(e))
+	out, err := JSON(flat(e))
 	if err != nil || e.Detail == nil {
 		return out, err
 	}
-	more, err := compact(e.Detail)
+	more, err := JSON(e.Detail)
 	if err != nil {
 		return nil, err
 	}
 	return append(append(out[:len(out)-1], ','), more[1:]...), nil
 }
 
-// compact is JSON without HTML escapes and without the final newline.
-func compact(v any) ([]byte, error) {
+// JSON is compact JSON in literal UTF-8: without HTML escapes and without a
+// final newline.
+func JSON(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)

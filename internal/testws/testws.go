@@ -116,6 +116,21 @@ func (w *WS) Check() workspace.Report {
 	return rep
 }
 
+// Replay rebuilds everything from the journal.
+func (w *WS) Replay() workspace.Report {
+	w.TB.Helper()
+	ws, err := w.Env.Open()
+	if err != nil {
+		w.TB.Fatal(err)
+	}
+	defer ws.Close()
+	rep, err := ws.Replay(context.Background(), nil)
+	if err != nil {
+		w.TB.Fatal(err)
+	}
+	return rep
+}
+
 // Call calls a tool with arguments given as anything that is JSON.
 func (w *WS) Call(name string, args any) tools.Reply {
 	w.TB.Helper()

@@ -12,6 +12,7 @@ import (
 
 	"forgeplan/internal/atomicfile"
 	"forgeplan/internal/event"
+	"forgeplan/internal/render"
 	"forgeplan/journal"
 
 	"github.com/oklog/ulid/v2"
@@ -144,11 +145,7 @@ func (w *Workspace) writeConfig(project string) error {
 	if _, err := w.root.Lstat(configName); err == nil {
 		return nil
 	}
-	name, err := jsonString(project)
-	if err != nil {
-		return err
-	}
-	text := "version: 1\nproject_name: " + name + "\n"
+	text := "version: 1\nproject_name: " + render.Quote(project) + "\n"
 	if err := atomicfile.Write(w.root, configName, []byte(text), 0o644); err != nil {
 		return fmt.Errorf("write %s: %w", configName, plain(err))
 	}

@@ -36,20 +36,6 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-func replay(t *testing.T, ws *testws.WS) workspace.Report {
-	t.Helper()
-	w, err := ws.Env.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	rep, err := w.Replay(context.Background(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rep
-}
-
 // journaled are the calls of the journal, in its order.
 func journaled(t *testing.T, ws *testws.WS) (calls []string) {
 	t.Helper()
@@ -127,9 +113,9 @@ func TestTornLogLine(t *testing.T) {
 			if others != torn {
 				t.Errorf("%d other lines, want %d", others, torn)
 			}
-			replay(t, ws)
+			ws.Replay()
 			again := ws.File(firstDay)
-			if rep := replay(t, ws); rep.LogLines != 0 || ws.File(firstDay) != again {
+			if rep := ws.Replay(); rep.LogLines != 0 || ws.File(firstDay) != again {
 				t.Errorf("a second replay wrote %d lines", rep.LogLines)
 			}
 			got, _ = lines(t, ws, firstDay)
@@ -162,7 +148,7 @@ func TestDeletedLogs(t *testing.T) {
 		t.Errorf("after the next call the log tells %v of %d calls", got, len(all))
 	}
 	newest := ws.File(firstDay)
-	if rep := replay(t, ws); rep.LogLines != len(all)-len(got) {
+	if rep := ws.Replay(); rep.LogLines != len(all)-len(got) {
 		t.Errorf("replay reports %d lines, want %d", rep.LogLines, len(all)-len(got))
 	}
 	if text := ws.File(firstDay); !strings.HasPrefix(text, before) || !strings.HasSuffix(text, newest) {
@@ -170,7 +156,7 @@ func TestDeletedLogs(t *testing.T) {
 	}
 	got, _ = lines(t, ws, firstDay)
 	same(t, got, all)
-	if rep := replay(t, ws); rep.LogLines != 0 {
+	if rep := ws.Replay(); rep.LogLines != 0 {
 		t.Errorf("a second replay wrote %d lines", rep.LogLines)
 	}
 }
@@ -195,17 +181,17 @@ func TestForeignLogLines(t *testing.T) {
 				t.Error("lines of others were touched")
 			}
 			text := ws.File(firstDay)
-			if rep := replay(t, ws); rep.LogLines != 0 || ws.File(firstDay) != text {
+			if rep := ws.Replay(); rep.LogLines != 0 || ws.File(firstDay) != text {
 				t.Errorf("replay wrote %d lines beside those of others", rep.LogLines)
 			}
 			put(t, logPath(ws, firstDay), strings.TrimSuffix(text, "\n"))
-			if rep := replay(t, ws); rep.LogLines != 0 {
+			if rep := ws.Replay(); rep.LogLines != 0 {
 				t.Errorf("replay wrote %d lines for one that lacks but its end", rep.LogLines)
 			}
 			// One of ours is missing: it is appended, nothing else is touched.
 			first, rest, _ := strings.Cut(before, "\n")
 			put(t, logPath(ws, firstDay), strings.Replace(text, first+"\n", "", 1))
-			if rep := replay(t, ws); rep.LogLines != 1 {
+			if rep := ws.Replay(); rep.LogLines != 1 {
 				t.Errorf("replay wrote %d lines, want the missing one", rep.LogLines)
 			}
 			if text = ws.File(firstDay); !strings.HasPrefix(text, note+rest) || !strings.HasSuffix(text, "\n"+first+"\n") {
@@ -228,7 +214,7 @@ func TestLogDays(t *testing.T) {
 		t.Errorf("%d and %d lines, want 4 and 2", len(first), len(second))
 	}
 	same(t, append(first, second...), journaled(t, ws))
-	if rep := replay(t, ws); rep.LogLines != 0 {
+	if rep := ws.Replay(); rep.LogLines != 0 {
 		t.Errorf("replay wrote %d lines", rep.LogLines)
 	}
 }

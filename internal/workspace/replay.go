@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -403,15 +402,4 @@ func (w *Workspace) verifyFiles(get func(string) projection.Table, rep *Report) 
 		}
 	}
 	return nil
-}
-
-// jsonString is s as a JSON string in literal UTF-8.
-func jsonString(s string) (string, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		return "", err
-	}
-	return strings.TrimSuffix(buf.String(), "\n"), nil
 }
