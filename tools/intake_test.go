@@ -13,6 +13,8 @@ import (
 	"forgeplan/tools"
 )
 
+var saves time.Duration
+
 // put writes a file of the workspace folder as an editor would; it is old
 // enough to count.
 func put(t *testing.T, ws *testws.WS, name, text string) {
@@ -24,7 +26,8 @@ func put(t *testing.T, ws *testws.WS, name, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	old := testws.Start.Add(-time.Hour)
+	saves++ // no two saves at one time
+	old := testws.Start.Add(-time.Hour + saves*time.Second)
 	if err := os.Chtimes(path, old, old); err != nil {
 		t.Fatal(err)
 	}
@@ -302,5 +305,54 @@ func TestAcceptedDeletions(t *testing.T) {
 	back := ws.Must("forgeplan_undo_last", `{"scope":"files"}`)
 	if fmt.Sprint(back["restored_all"]) != "[NOTE-001 NOTE-002]" || ws.File("notes/NOTE-001-a.md") != a || ws.File("notes/NOTE-002-b.md") != b {
 		t.Errorf("undo %v", back)
+	}
+}
+
+// What is wrong in a file stays named as long as it is in there, by every call
+// that sees all files, and nothing is recorded again for it.
+func TestFindingsStand(t *testing.T) {
+	ws := testws.New(t)
+	ws.Must("forgeplan_new", `{"kind":"prd","title":"Sign in"}`)
+	ws.Must("forgeplan_new", `{"kind":"prd","title":"Other"}`)
+	const name = "prds/PRD-001-sign-in.md"
+	whole := ws.File(name)
+	for _, c := range []struct{ old, new, reason string }{
+		{"status: draft", "status: drafft", "invalid status"},
+		{"depth: standard", "depth: abyss", "invalid depth"},
+		{"id: PRD-001", "id: PRD-777", "the id was changed by hand; it stays PRD-001"},
+		{"kind: prd", "kind: story", "invalid kind"},
+		{"depth: standard", "depth: standard\nvalid_until: soon", "valid_until"},
+		{`title: "Sign in"`, `title: ""`, "the title is gone"},
+	} {
+		put(t, ws, name, strings.Replace(whole, c.old, c.new, 1))
+		first := ws.Must("forgeplan_sync", nil)
+		if !strings.Contains(fmt.Sprint(first["findings"]), c.reason) {
+			t.Errorf("%s: first sync %v", c.new, first["findings"])
+		}
+		for range 2 {
+			again := ws.Must("forgeplan_sync", nil)
+			if again["changed"] != false || len(again["findings"].([]any)) != 1 || !strings.Contains(fmt.Sprint(again["findings"]), c.reason) {
+				t.Errorf("%s: later sync %v", c.new, again)
+			}
+			list := ws.Must("forgeplan_list", nil)
+			if !strings.Contains(fmt.Sprint(list["warnings"]), c.reason) {
+				t.Errorf("%s: list %v", c.new, list["warnings"])
+			}
+		}
+		if rep := ws.Check(); len(rep.Findings) != 1 || !strings.Contains(rep.Findings[0].Reason, c.reason) {
+			t.Errorf("%s: verify %v", c.new, rep.Findings)
+		}
+		put(t, ws, name, whole)
+		if mended := ws.Must("forgeplan_sync", nil); len(mended["findings"].([]any)) != 0 {
+			t.Errorf("%s: mended, and still %v", c.new, mended["findings"])
+		}
+	}
+	// A status that does not follow is taken as written, and said once.
+	edit(t, ws, name, func(s string) string { return strings.Replace(s, "status: draft", "status: superseded", 1) })
+	if out := ws.Must("forgeplan_sync", nil); !strings.Contains(fmt.Sprint(out["findings"]), "superseded does not follow draft; taken as written") {
+		t.Errorf("illegal step: %v", out)
+	}
+	if a := ws.Must("forgeplan_get", `{"id":"PRD-001"}`); a["status"] != "superseded" {
+		t.Errorf("status %v", a["status"])
 	}
 }

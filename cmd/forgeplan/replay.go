@@ -41,24 +41,25 @@ func (p *program) verifyCommand() *cobra.Command {
 // checked is the JSON of replay and verify: the answer, or the failure that
 // drift is, with the numbers all the same.
 type checked struct {
-	OK        *bool    `json:"ok,omitempty"`
-	Error     string   `json:"error,omitempty"`
-	Class     string   `json:"error_class,omitempty"`
-	Changes   uint64   `json:"changes"`
-	Calls     uint64   `json:"calls"`
-	Artifacts int      `json:"artifacts"`
-	Relations int      `json:"relations"`
-	Newer     int      `json:"newer_events"`
-	Tables    string   `json:"tables"`
-	Written   *int     `json:"files_written,omitempty"`
-	Lines     *int     `json:"log_lines_written,omitempty"`
-	Pending   []string `json:"pending_hand_edits"`
-	Missing   []string `json:"missing_files"`
-	Behind    []string `json:"files_behind"`
-	Failed    []string `json:"files_not_written"`
-	Hash      string   `json:"state_hash"`
-	Drift     string   `json:"first_divergent_event,omitempty"`
-	Next      string   `json:"_next_action"`
+	OK        *bool               `json:"ok,omitempty"`
+	Error     string              `json:"error,omitempty"`
+	Class     string              `json:"error_class,omitempty"`
+	Changes   uint64              `json:"changes"`
+	Calls     uint64              `json:"calls"`
+	Artifacts int                 `json:"artifacts"`
+	Relations int                 `json:"relations"`
+	Newer     int                 `json:"newer_events"`
+	Tables    string              `json:"tables"`
+	Written   *int                `json:"files_written,omitempty"`
+	Lines     *int                `json:"log_lines_written,omitempty"`
+	Pending   []string            `json:"pending_hand_edits"`
+	Missing   []string            `json:"missing_files"`
+	Behind    []string            `json:"files_behind"`
+	Findings  []workspace.Finding `json:"findings"`
+	Failed    []string            `json:"files_not_written"`
+	Hash      string              `json:"state_hash"`
+	Drift     string              `json:"first_divergent_event,omitempty"`
+	Next      string              `json:"_next_action"`
 }
 
 func (p *program) rebuild(cmd *cobra.Command) error {
@@ -121,7 +122,7 @@ func (p *program) check(cmd *cobra.Command) error {
 
 func (p *program) checked(rep workspace.Report) checked {
 	return checked{Changes: rep.Changes, Calls: rep.Calls, Artifacts: rep.Artifacts, Relations: rep.Relations, Newer: rep.Newer, Tables: rep.Tables,
-		Pending: orNone(rep.Pending), Missing: orNone(rep.Missing), Behind: orNone(rep.Behind), Failed: orNone(rep.Failed), Hash: hex.EncodeToString(rep.StateHash[:])}
+		Pending: orNone(rep.Pending), Missing: orNone(rep.Missing), Behind: orNone(rep.Behind), Findings: append([]workspace.Finding{}, append(rep.Findings, rep.Found.Findings...)...), Failed: orNone(rep.Failed), Hash: hex.EncodeToString(rep.StateHash[:])}
 }
 
 func orNone(list []string) []string {
@@ -142,6 +143,9 @@ func (p *program) print(out checked, text func(io.Writer)) {
 	text(p.stdout)
 	for _, f := range out.Pending {
 		fmt.Fprintf(p.stdout, "Changed by hand, not taken in: %s\n", f)
+	}
+	for _, f := range out.Findings {
+		fmt.Fprintf(p.stdout, "Finding: %s\n", f)
 	}
 	for _, f := range out.Behind {
 		fmt.Fprintf(p.stdout, "Behind the journal, written by the next call: %s\n", f)

@@ -12,6 +12,7 @@ import (
 
 	"forgeplan/internal/atomicfile"
 	"forgeplan/internal/fault"
+	"forgeplan/internal/render"
 	"forgeplan/journal"
 	"forgeplan/projection"
 
@@ -226,7 +227,13 @@ func (wr *writer) ours(uid ulid.ULID, disk [32]byte, last seen, known bool) bool
 }
 
 func (wr *writer) confirm(uid ulid.ULID, src projection.Source) (outcome, string) {
-	if err := wr.cache.note(uid, src.Path, src.Want, wr.w.env.now()); err != nil {
+	odd := false
+	if a, ok, err := (projection.Artifacts{Table: wr.tables("artifacts")}).Get(uid); err == nil && ok {
+		if front, err := render.Parse(src.Head); err == nil {
+			odd = len(oddities(src.Path, front, a)) > 0
+		}
+	}
+	if err := wr.cache.note(uid, src.Path, src.Want, odd, wr.w.env.now()); err != nil {
 		return owed, fmt.Sprintf("%s written, but not noted: %v", src.Path, plain(err))
 	}
 	return asWanted, ""

@@ -324,8 +324,9 @@ func (in *intake) create(f file) (ulid.ULID, error) {
 		in.find(f.path, f.front.Line("id"), "its id has characters that an id cannot have")
 		return noID, nil
 	}
-	kind, ok := in.kind(f)
-	if !ok {
+	kind, err := kindOf(f)
+	if err != nil {
+		in.find(f.path, max(1, f.front.Line("kind")), err.Error())
 		return noID, nil
 	}
 	uid := derived(f)
@@ -358,24 +359,17 @@ func (in *intake) create(f file) (ulid.ULID, error) {
 	if parsed, err := artifact.ParseID(id); err == nil && parsed.Kind == kind {
 		c.Number = parsed.Number
 	}
-	if holder, taken := in.world.Holder(id); taken {
+	if _, taken := in.world.Holder(id); taken {
 		c.ID = in.provisional(id, uid)
 		in.out.Clashes = append(in.out.Clashes, c.ID)
-		in.find(f.path, f.front.Line("id"), fmt.Sprintf("%s is held by %s; listed as %s until it is renumbered", id, holder.Path, c.ID))
 	}
 	if text, ok := f.front.Text("title"); ok {
 		c.Title = text
 	}
-	c.Status, _ = in.status(f, c.Status)
-	if text, ok := f.front.Text("depth"); ok {
-		if d, err := artifact.ParseDepth(text); err == nil {
-			c.Depth = string(d)
-		} else {
-			in.find(f.path, f.front.Line("depth"), err.Error())
-		}
-	}
+	c.Status = statusOf(f, c.Status)
+	c.Depth = depthOf(f, c.Depth)
 	c.Author, c.ParentEpic = word(f.front, "author"), word(f.front, "parent_epic")
-	c.ValidUntil, _ = in.validity(f)
+	c.ValidUntil, _ = validityOf(f)
 	c.Tags = unique(f.front.List("tags"))
 	for _, k := range f.front.Keys() {
 		if !slices.Contains(ownKeys, k) {
@@ -388,7 +382,19 @@ func (in *intake) create(f file) (ulid.ULID, error) {
 		body = []byte{}
 	}
 	in.out.Created = append(in.out.Created, c.ID)
-	return uid, in.world.Emit(uid, c, body)
+	if err := in.world.Emit(uid, c, body); err != nil {
+		return noID, err
+	}
+	in.odd(uid, f)
+	return uid, nil
+}
+
+// odd adds what stays wrong in a file that was taken in as far as it can be.
+func (in *intake) odd(uid ulid.ULID, f file) []Finding {
+	a, _ := in.world.Live(uid)
+	found := oddities(f.path, f.front, a)
+	in.out.Findings = append(in.out.Findings, found...)
+	return found
 }
 
 // provisional is the id of an artifact whose own is held by another one.
@@ -403,47 +409,44 @@ func (in *intake) provisional(id string, uid ulid.ULID) string {
 	return id + "~" + text
 }
 
-func (in *intake) kind(f file) (artifact.Kind, bool) {
+// kindOf is the kind in a file, or that of its folder.
+func kindOf(f file) (artifact.Kind, error) {
 	text, ok := f.front.Text("kind")
 	if !ok {
 		for _, k := range artifact.Kinds {
 			if k.Folder == path.Dir(f.path) {
-				return k.Kind, true
+				return k.Kind, nil
 			}
 		}
 	}
-	k, err := artifact.ParseKind(text)
-	if err != nil {
-		in.find(f.path, max(1, f.front.Line("kind")), err.Error())
-		return "", false
-	}
-	return k, true
+	return artifact.ParseKind(text)
 }
 
-// status reads the key; a word that is no status is a finding, and was stays.
-func (in *intake) status(f file, was string) (string, bool) {
-	text, ok := f.front.Text("status")
-	if !ok {
-		return was, false
+// statusOf is the status in a file; was, where it has none that is one.
+func statusOf(f file, was string) string {
+	if text, ok := f.front.Text("status"); ok {
+		if s, err := artifact.ParseStatus(text); err == nil {
+			return string(s)
+		}
 	}
-	s, err := artifact.ParseStatus(text)
-	if err != nil {
-		in.find(f.path, f.front.Line("status"), err.Error())
-		return was, false
-	}
-	return string(s), true
+	return was
 }
 
-func (in *intake) validity(f file) (string, bool) {
-	text, ok := f.front.Text("valid_until")
-	if !ok || f.front.Null("valid_until") {
-		return "", true
+// depthOf is the depth in a file; was, where it has none that is one.
+func depthOf(f file, was string) string {
+	if text, ok := f.front.Text("depth"); ok {
+		if d, err := artifact.ParseDepth(text); err == nil {
+			return string(d)
+		}
 	}
-	if err := artifact.CheckDate(text); err != nil {
-		in.find(f.path, f.front.Line("valid_until"), err.Error())
-		return "", false
-	}
-	return text, true
+	return was
+}
+
+// validityOf is until when a file says that it holds; false for what is no
+// date.
+func validityOf(f file) (string, bool) {
+	text := word(f.front, "valid_until")
+	return text, text == "" || artifact.CheckDate(text) == nil
 }
 
 // word is the text of a key; ~ and null mean that it has none.
@@ -518,7 +521,8 @@ func (in *intake) change(uid ulid.ULID, f file) error {
 	}
 	last, seen := in.cache.get(uid)
 	if f.sha == src.Want && f.path == src.Path {
-		if err := in.cache.note(uid, f.path, f.sha, in.w.env.now()); err != nil {
+		odd := len(in.odd(uid, f)) > 0
+		if err := in.cache.note(uid, f.path, f.sha, odd, in.w.env.now()); err != nil {
 			in.out.Warnings = append(in.out.Warnings, f.path+": not noted: "+plain(err).Error())
 		}
 		return nil
@@ -566,6 +570,7 @@ func (in *intake) change(uid ulid.ULID, f file) error {
 	if err := w.Emit(uid, artifact.SourceChanged{Source: artifact.Source{Path: f.path, Head: f.doc.Head, Want: f.sha}, Was: was}, nil); err != nil {
 		return err
 	}
+	in.odd(uid, f)
 	now, _ := w.Live(uid)
 	if !renamed || len(w.drafts) > n+1 {
 		in.out.Changed = append(in.out.Changed, now.ID)
@@ -582,10 +587,8 @@ func (in *intake) change(uid ulid.ULID, f file) error {
 func (in *intake) merge(uid ulid.ULID, f file, now artifact.Artifact) error {
 	asWritten := now
 	asWritten.Title, _ = f.front.Text("title")
-	asWritten.Status, _ = in.status(f, now.Status)
-	if d, ok := f.front.Text("depth"); ok {
-		asWritten.Depth = d
-	}
+	asWritten.Status = statusOf(f, now.Status)
+	asWritten.Depth = depthOf(f, now.Depth)
 	asWritten.Author, asWritten.ParentEpic = word(f.front, "author"), word(f.front, "parent_epic")
 	asWritten.ValidUntil = word(f.front, "valid_until")
 	asWritten.Tags = f.front.List("tags")
@@ -613,53 +616,38 @@ func (in *intake) changeKeys(uid ulid.ULID, f file, b base) error {
 	}
 	now := func() artifact.Artifact { a, _ := w.Live(uid); return a }
 
-	if differs("title") {
-		title, ok := f.front.Text("title")
-		if !ok || strings.TrimSpace(title) == "" {
-			in.find(f.path, max(1, f.front.Line("title")), "the title is gone; the old one stays")
-		} else if err := emit(now().Retitle(title)...); err != nil {
+	if title, _ := f.front.Text("title"); differs("title") && strings.TrimSpace(title) != "" {
+		if err := emit(now().Retitle(title)...); err != nil {
 			return err
 		}
 	}
-	if differs("status") {
-		if s, ok := in.status(f, now().Status); ok && s != now().Status {
-			if !legal(now().Status, s) {
-				in.find(f.path, f.front.Line("status"), fmt.Sprintf("%s does not follow %s; taken as written", s, now().Status))
-			}
-			if err := emit(artifact.StatusCorrected{Status: s, Was: now().Status}); err != nil {
-				return err
-			}
+	if s := statusOf(f, now().Status); differs("status") && s != now().Status {
+		if !legal(now().Status, s) {
+			in.find(f.path, f.front.Line("status"), fmt.Sprintf("%s does not follow %s; taken as written", s, now().Status))
+		}
+		if err := emit(artifact.StatusCorrected{Status: s, Was: now().Status}); err != nil {
+			return err
 		}
 	}
-	if differs("kind") {
-		if k, ok := in.kind(f); ok && string(k) != now().Kind {
-			if err := emit(artifact.KindChanged{Kind: string(k), Was: now().Kind}); err != nil {
-				return err
-			}
+	if k, err := kindOf(f); differs("kind") && err == nil && string(k) != now().Kind {
+		if err := emit(artifact.KindChanged{Kind: string(k), Was: now().Kind}); err != nil {
+			return err
 		}
-	}
-	if differs("id") {
-		in.find(f.path, max(1, f.front.Line("id")), "the id was changed by hand; it stays "+now().ID)
 	}
 	if differs("depth") {
-		if text, ok := f.front.Text("depth"); ok {
-			if d, err := artifact.ParseDepth(text); err != nil {
-				in.find(f.path, f.front.Line("depth"), err.Error())
-			} else if err := emit(now().SetDepth(string(d))...); err != nil {
-				return err
-			}
+		if err := emit(now().SetDepth(depthOf(f, now().Depth))...); err != nil {
+			return err
 		}
 	}
 	for _, key := range []string{"author", "parent_epic"} {
 		if differs(key) {
-			text := word(f.front, key)
-			if err := emit(now().SetField(key, text)...); err != nil {
+			if err := emit(now().SetField(key, word(f.front, key))...); err != nil {
 				return err
 			}
 		}
 	}
 	if differs("valid_until") {
-		if until, ok := in.validity(f); ok {
+		if until, ok := validityOf(f); ok {
 			if err := emit(now().SetValidity(until)...); err != nil {
 				return err
 			}

@@ -13,6 +13,7 @@ import (
 	"forgeplan/internal/artifact"
 	"forgeplan/internal/atomicfile"
 	"forgeplan/internal/event"
+	"forgeplan/internal/render"
 	"forgeplan/journal"
 	"forgeplan/projection"
 
@@ -30,16 +31,17 @@ func (p Progress) at(stage string, done, total uint64) {
 
 // Report is the outcome of Replay and Verify.
 type Report struct {
-	Changes   uint64   // events of lane changes
-	Calls     uint64   // events of lane calls
-	Artifacts int      // live artifacts
-	Relations int      // links between them
-	Written   int      // Markdown files written by Replay
-	Pending   []string // files changed by hand, not taken in yet
-	Missing   []string // files that are gone
-	Behind    []string // files that the next call brings up to the journal
-	Failed    []string // files that Replay could not write, and why
-	LogLines  int      // log lines written by Replay
+	Changes   uint64    // events of lane changes
+	Calls     uint64    // events of lane calls
+	Artifacts int       // live artifacts
+	Relations int       // links between them
+	Written   int       // Markdown files written by Replay
+	Pending   []string  // files changed by hand, not taken in yet
+	Missing   []string  // files that are gone
+	Findings  []Finding // what stands in files and could not be taken in
+	Behind    []string  // files that the next call brings up to the journal
+	Failed    []string  // files that Replay could not write, and why
+	LogLines  int       // log lines written by Replay
 	StateHash [32]byte
 	Found     Intake // hand edits that Replay took in first
 	Newer     int    // events that this program cannot read
@@ -381,6 +383,13 @@ func (w *Workspace) verifyFiles(get func(string) projection.Table, rep *Report) 
 	for a, err := range (projection.Artifacts{Table: get("artifacts")}).Scan() {
 		if err != nil {
 			return err
+		}
+		src, _, err := (projection.Sources{Table: get("sources")}).Get(a.UID)
+		if err != nil {
+			return err
+		}
+		if front, err := render.Parse(src.Head); err == nil {
+			rep.Findings = append(rep.Findings, oddities(a.Path, front, a)...)
 		}
 		data, exists, err := readFile(w.root, a.Path)
 		switch {

@@ -35,7 +35,8 @@ type seen struct {
 	MTime int64     `json:"mtime"` // ns
 	Inode uint64    `json:"inode"`
 	SHA   string    `json:"sha256"`
-	Noted int64     `json:"noted"` // ns; an entry noted within 2 s of mtime proves nothing
+	Odd   bool      `json:"odd,omitempty"` // holds what could not be taken in: looked at every time
+	Noted int64     `json:"noted"`         // ns; an entry noted within 2 s of mtime proves nothing
 }
 
 // settled is how much older than its entry a file's mtime has to be, so that
@@ -52,7 +53,7 @@ func (s seen) hash() (h [32]byte) {
 
 // proves reports whether fi is surely still the file that was confirmed.
 func (s seen) proves(fi os.FileInfo) bool {
-	return s.Size == fi.Size() && s.MTime == fi.ModTime().UnixNano() && s.Inode == inode(fi) &&
+	return !s.Odd && s.Size == fi.Size() && s.MTime == fi.ModTime().UnixNano() && s.Inode == inode(fi) &&
 		s.Noted-s.MTime >= int64(settled)
 }
 
@@ -146,13 +147,13 @@ func (c *cache) write(b byte, m map[ulid.ULID]seen) error {
 }
 
 // note confirms the file of an artifact as it stands on disk now.
-func (c *cache) note(uid ulid.ULID, path string, sha [32]byte, now time.Time) error {
+func (c *cache) note(uid ulid.ULID, path string, sha [32]byte, odd bool, now time.Time) error {
 	fi, err := c.root.Lstat(path)
 	if err != nil {
 		return err
 	}
 	s := seen{UID: uid, Path: path, Size: fi.Size(), MTime: fi.ModTime().UnixNano(), Inode: inode(fi),
-		SHA: hex.EncodeToString(sha[:]), Noted: now.UnixNano()}
+		SHA: hex.EncodeToString(sha[:]), Odd: odd, Noted: now.UnixNano()}
 	if old, ok := c.get(uid); ok {
 		// Noted again it would say the same and prove no more: leave it.
 		same := s
