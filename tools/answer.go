@@ -21,6 +21,7 @@ type dressed struct {
 	call       ulid.ULID
 	warnings   []string
 	hint       Hint
+	encoded    []byte // the body, of a mutation: its size is part of the record
 }
 
 // body is the JSON object: the tool's keys in their order, then what the

@@ -54,15 +54,20 @@ func (in *invocation) mutating(run mutates) Reply {
 	case failure != nil:
 		return Reply{Body: in.failureBody(failure), Failure: failure}
 	}
-	d.warnings = append(append(d.warnings, done.Found.Warn()...), done.Warnings...)
-	if f, ok := d.value.(interface{ filed(map[ulid.ULID]bool) }); ok && !d.dryRun {
+	// What is known only after the commit goes in now; else the answer is the
+	// one whose size was recorded.
+	after := append(done.Found.Warn(), done.Warnings...)
+	f, files := d.value.(interface{ filed(map[ulid.ULID]bool) })
+	if files = files && !d.dryRun; files {
 		f.filed(done.Written)
 	}
-	body, err := d.body(in)
-	if err != nil {
-		return Reply{Body: in.failureBody(Classify(err)), Failure: Classify(err)}
+	if files || len(after) > 0 {
+		d.warnings = append(d.warnings, after...)
+		if d.encoded, err = d.body(in); err != nil {
+			return Reply{Body: in.failureBody(Classify(err)), Failure: Classify(err)}
+		}
 	}
-	return Reply{Body: body, Text: d.text(), Findings: d.findings(), Warnings: d.warnings}
+	return Reply{Body: d.encoded, Text: d.text(), Findings: d.findings(), Warnings: d.warnings}
 }
 
 // decide is what happens inside the transaction of a mutation.
@@ -106,8 +111,7 @@ func (in *invocation) decide(c *Run, run mutates, d *dressed) (workspace.Verdict
 	if d.dryRun { // what the tool would say next is true only of a real call
 		d.hint = Hint{Say("Dry run: nothing was changed. To do it, send the same call without dry_run.")}
 	}
-	body, err := d.body(in)
-	if err != nil {
+	if d.encoded, err = d.body(in); err != nil {
 		return workspace.Verdict{}, err
 	}
 	effect := "none"
@@ -117,7 +121,7 @@ func (in *invocation) decide(c *Run, run mutates, d *dressed) (workspace.Verdict
 	case d.changed:
 		effect = "changed"
 	}
-	v := workspace.Verdict{Call: in.record(c, nil, effect, len(body)), Keep: d.changed && !d.dryRun}
+	v := workspace.Verdict{Call: in.record(c, nil, effect, len(d.encoded)), Keep: d.changed && !d.dryRun}
 	if key != "" && !d.dryRun {
 		raw, err := json.Marshal(d.value)
 		if err != nil {
@@ -145,11 +149,11 @@ func (in *invocation) replayKept(c *Run, d *dressed, call ulid.ULID) (workspace.
 		return workspace.Verdict{}, fmt.Errorf("read kept result of call %s: %w", call, err)
 	}
 	d.value, d.hint, d.warnings, d.changed, d.call, d.replayed = value, k.Hint, k.Warnings, k.Changed, k.Call, true
-	body, err := d.body(in)
-	if err != nil {
+	var err error
+	if d.encoded, err = d.body(in); err != nil {
 		return workspace.Verdict{}, err
 	}
-	v := workspace.Verdict{Call: in.record(c, nil, "replayed", len(body))}
+	v := workspace.Verdict{Call: in.record(c, nil, "replayed", len(d.encoded))}
 	if t, ok := value.(interface{ files() []ulid.ULID }); ok {
 		v.Confirm = t.files()
 	}
